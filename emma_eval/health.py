@@ -1,0 +1,125 @@
+"""Is the house standing: for load balancers (/healthz, /readyz) and for people (`python -m emma_eval.health`)."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+import django
+from django.conf import settings
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one part of the house says of itself. `needed`: pages can't be served while it is down."""
+
+    part: str
+    is_up: bool
+    words: str
+    needed: bool = True
+
+
+def _database() -> Finding:
+    kind = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}[connection.vendor]
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    return Finding("database", True, f"{kind} answers")
+
+
+def _migrations() -> Finding:
+    executor = MigrationExecutor(connection)
+    waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if waiting:
+        return Finding("migrations", False, f"{len(waiting)} not applied: run ./emma up or manage.py migrate")
+    return Finding("migrations", True, "all applied")
+
+
+def _outbox() -> Finding:
+    from emma_eval.outbox.models import Row
+
+    now = timezone.now()
+    late = Row.objects.due(now - timedelta(minutes=5)).count()
+    aside = Row.objects.exclude(set_aside_at=None).count()
+    words = f"{late} rows waiting for more than 5 minutes, {aside} set aside"
+    return Finding("outbox", late == 0, words, needed=False)
+
+
+def _broker() -> Finding:
+    from emma_eval.celery import app
+
+    kind = "Redis" if settings.REDIS_URL else "filesystem broker"
+    with app.connection_for_write() as link:
+        link.ensure_connection(max_retries=1, timeout=2)
+    return Finding("broker", True, f"{kind} reachable", needed=False)
+
+
+def _recordings() -> Finding:
+    folder = settings.RECORDINGS_DIR
+    if not (folder.is_dir() and os.access(folder, os.W_OK)):
+        return Finding("recordings", False, f"no folder to write to at {folder}", needed=False)
+    return Finding("recordings", True, f"kept in the folder {folder}", needed=False)
+
+
+def _mail() -> Finding:
+    if settings.EMAIL_BACKEND.endswith("filebased.EmailBackend"):
+        return Finding("mail", True, f"written to files in {settings.EMAIL_FILE_PATH}", needed=False)
+    return Finding("mail", True, f"sent through {settings.EMAIL_HOST}:{settings.EMAIL_PORT} (not tried)", needed=False)
+
+
+PROBES: tuple[tuple[str, Callable[[], Finding]], ...] = (
+    ("database", _database),
+    ("migrations", _migrations),
+    ("outbox", _outbox),
+    ("broker", _broker),
+    ("recordings", _recordings),
+    ("mail", _mail),
+)
+NEEDED = frozenset({"database", "migrations"})
+
+
+def findings() -> list[Finding]:
+    """Ask every part. One that fails in any way is down; it never takes the answer with it."""
+    found = []
+    for part, probe in PROBES:
+        try:
+            found.append(probe())
+        except Exception as cause:  # whatever the part's library raises, the part is down
+            found.append(Finding(part, False, f"does not answer ({type(cause).__name__})", needed=part in NEEDED))
+    return found
+
+
+def healthz(request: HttpRequest) -> HttpResponse:
+    """The process is alive. Touches nothing else."""
+    return HttpResponse("ok\n", content_type="text/plain")
+
+
+def readyz(request: HttpRequest) -> HttpResponse:
+    """Which part is up and which is down, without saying where anything is; 503 while a needed one is down."""
+    found = findings()
+    is_ready = all(finding.is_up for finding in found if finding.needed)
+    parts = {finding.part: "up" if finding.is_up else "down" for finding in found}
+    return JsonResponse({"ready": is_ready, "parts": parts}, status=200 if is_ready else 503)
+
+
+def main() -> int:
+    """Print what is configured and what is reachable, in words. 1 when a needed part is down."""
+    found = findings()
+    address = urlsplit(settings.ORIGIN)
+    sys.stdout.write(f"Emma Eval at {address.scheme}://{address.netloc}, data in {settings.VAR_DIR}\n")
+    for finding in found:
+        sys.stdout.write(f"  {'ok  ' if finding.is_up else 'DOWN'}  {finding.part}: {finding.words}\n")
+    return 0 if all(finding.is_up for finding in found if finding.needed) else 1
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "emma_eval.settings")
+    django.setup()
+    sys.exit(main())

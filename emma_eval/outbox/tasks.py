@@ -1,0 +1,27 @@
+"""What Celery wakes. The truth is in the rows."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from celery import shared_task
+from django.utils import timezone
+
+from . import deliver as act
+from .models import Row
+
+KEEP_DONE_FOR = timedelta(days=30)
+
+
+@shared_task(name="outbox.deliver")
+def deliver(row_id: int) -> None:
+    act.deliver(row_id)
+
+
+@shared_task(name="outbox.sweep")
+def sweep() -> None:
+    """Find what a lost message or a killed worker left behind, and clear away what was done long ago."""
+    now = timezone.now()
+    for row_id in Row.objects.due(now).order_by("next_try_at").values_list("pk", flat=True)[:200]:
+        act.deliver(row_id)
+    Row.objects.filter(done_at__lt=now - KEEP_DONE_FOR).delete()

@@ -1,0 +1,16 @@
+"""Every address of the site starts here."""
+
+from django.urls import include, path
+
+from . import health
+
+urlpatterns = [
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
+    path("", include("emma_eval.accounts.urls")),
+    path("", include("scripts_catalog.urls")),
+    path("", include("results.urls")),
+]
+handler403 = "emma_eval.accounts.views.forbidden"
+handler404 = "emma_eval.accounts.views.not_found"
+handler500 = "emma_eval.accounts.views.server_error"

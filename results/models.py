@@ -1,0 +1,220 @@
+"""What testers file: drafts, results with their ordered problems, and the history of changes."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+
+from emma_eval.accounts.models import User
+from scripts_catalog import taxonomy
+from scripts_catalog.models import Build, Script, ScriptVersion
+
+DIMENSION_KEYS = tuple(dimension.key for dimension in taxonomy.DIMENSIONS)
+ALWAYS_RATED = DIMENSION_KEYS[:-1]
+MOST_COMMENT_CHARACTERS = 20_000
+
+
+class ResultQuerySet(models.QuerySet["Result"]):
+    def visible_to(self, user: User | AnonymousUser) -> ResultQuerySet:
+        """The one Safety rule: filed as Safety, or of a script that is Safety now, is for the trained alone."""
+        if not user.is_authenticated:
+            return self.none()
+        if user.is_trained:
+            return self
+        safety_now = Script.objects.filter(area=taxonomy.SAFETY).values("slug")
+        return self.filter(filed_as_safety=False).exclude(script__in=safety_now)
+
+    def rated(self) -> ResultQuerySet:
+        """Results that count in means: the call took place."""
+        return self.filter(never_started=False)
+
+
+def _rating() -> Any:
+    return models.PositiveSmallIntegerField(null=True, blank=True)
+
+
+def _in_scale(column: str) -> Q:
+    return Q(**{f"{column}__gte": 1, f"{column}__lte": 5})
+
+
+def _ratings_are_whole() -> Q:
+    """A call that never started has no rating. Any other has all of them, and Vision exactly with the camera."""
+    none_at_all = Q(never_started=True, camera_used=False, **{f"{key}__isnull": True for key in DIMENSION_KEYS})
+    all_five = Q(never_started=False, **{f"{key}__isnull": False for key in ALWAYS_RATED})
+    vision = Q(camera_used=True, vision__isnull=False) | Q(camera_used=False, vision__isnull=True)
+    return none_at_all | (all_five & vision)
+
+
+class ProblemOrder(models.TextChoices):
+    """How much of the overall order of a result's problems is known."""
+
+    OVERALL = "overall", "One order over all groups"
+    BIGGEST = "biggest", "The biggest is named; the order between the other groups is unknown"
+    GROUPS = "groups", "Order within each group only; the biggest is unknown"
+
+
+class Result(models.Model):
+    """One script run on one call, as the tester filed it.
+
+    Vision is N/A exactly when the camera was not used: the column is then NULL, and the constraint
+    `result_ratings_are_whole` lets it be NULL for no other reason in a call that took place.
+    Script and build are held by their sort keys, so that the list sorts by either on an index.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    tester = models.ForeignKey(User, on_delete=models.PROTECT, related_name="results")
+    draft_uuid = models.UUIDField()
+    call_uuid = models.UUIDField(default=uuid.uuid4, help_text="Shared by the results of one call.")
+    script = models.ForeignKey(
+        Script, to_field="slug", on_delete=models.PROTECT, related_name="results", db_index=False
+    )
+    script_version = models.ForeignKey(ScriptVersion, on_delete=models.PROTECT, related_name="results")
+    build = models.ForeignKey(
+        Build, to_field="sort_key", on_delete=models.PROTECT, related_name="results", db_index=False
+    )
+    called_at = models.DateTimeField(help_text="When the call took place, as the tester or the sheet says.")
+    filed_at = models.DateTimeField(auto_now_add=True)
+    recording_link = models.CharField(max_length=2000, blank=True)
+
+    listening_timing = _rating()
+    content = _rating()
+    voice_audio = _rating()
+    face_video = _rating()
+    emotional_fit = _rating()
+    vision = _rating()
+    camera_used = models.BooleanField(default=False)
+    camera_note = models.CharField(max_length=200, blank=True, help_text="Why a camera script was run without it.")
+    never_started = models.BooleanField(default=False)
+    problem_order = models.CharField(max_length=10, choices=ProblemOrder.choices, default=ProblemOrder.OVERALL)
+    comment = models.TextField(blank=True, max_length=MOST_COMMENT_CHARACTERS)
+    met_emma_before = models.BooleanField(default=False, help_text="Returning user?")
+
+    filed_as_safety = models.BooleanField(default=False)
+    version = models.PositiveIntegerField(default=1, help_text="Grows with every correction.")
+    reviewed_at = models.DateTimeField(null=True, blank=True)
+    taxonomy_edition = models.PositiveSmallIntegerField(default=taxonomy.EDITION)
+
+    sheet_digest = models.CharField(
+        max_length=64, blank=True, help_text="What the imported row said; empty = filed here."
+    )
+    sheet_worst_moment = models.TextField(blank=True)
+    sheet_minute_in_call = models.TextField(blank=True)
+
+    objects = ResultQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tester", "draft_uuid"], name="one_result_a_draft"),
+            models.CheckConstraint(condition=_ratings_are_whole(), name="result_ratings_are_whole"),
+            *[
+                models.CheckConstraint(
+                    condition=Q(**{f"{key}__isnull": True}) | _in_scale(key), name=f"result_{key}_in_scale"
+                )
+                for key in DIMENSION_KEYS
+            ],
+        ]
+        indexes = [
+            models.Index(fields=["called_at", "id"], name="result_called"),
+            models.Index(fields=["script", "called_at", "id", *DIMENSION_KEYS], name="result_script_called"),
+            models.Index(fields=["script", "id"], name="result_script"),
+            models.Index(fields=["build", "called_at", "id"], name="result_build_called"),
+            models.Index(fields=["build", "id"], name="result_build"),
+            models.Index(fields=["tester", "called_at", "id"], name="result_tester_called"),
+            models.Index(fields=["call_uuid"], name="result_call"),
+            *[models.Index(fields=[key, "id"], name=f"result_{key}") for key in DIMENSION_KEYS],
+        ]
+
+    def __str__(self) -> str:
+        return f"result {self.pk}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("result", args=[self.pk])
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether only the trained may know of it."""
+        return self.filed_as_safety or self.script.is_safety
+
+    @property
+    def vision_off_script(self) -> bool:
+        """The camera was used though the script has no use for it."""
+        return self.camera_used and not self.script_version.uses_camera
+
+
+class Problem(models.Model):
+    """One tag on a result. `position` is its place as listed; `rank` its place in the overall order.
+
+    `rank` is NULL where that order is not known (a sheet that names no biggest problem), so it never
+    counts as biggest: biggest is rank 1 and nothing else.
+    """
+
+    result = models.ForeignKey(Result, on_delete=models.CASCADE, related_name="problems", db_index=False)
+    tag = models.CharField(max_length=40)
+    position = models.PositiveSmallIntegerField()
+    rank = models.PositiveSmallIntegerField(null=True)
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["result", "tag"], name="problem_once_a_result"),
+            models.UniqueConstraint(fields=["result", "position"], name="problem_position_once"),
+            models.CheckConstraint(condition=Q(position__gte=1), name="problem_position_from_one"),
+            models.CheckConstraint(
+                condition=Q(rank__isnull=True) | Q(rank=models.F("position")), name="problem_rank_is_its_position"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["tag", "result", "rank"], name="problem_tag"),
+            models.Index(fields=["result", "position", "tag", "rank"], name="problem_result"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.tag} on result {self.result_id}"
+
+    @property
+    def label(self) -> str:
+        return taxonomy.TAG_BY_KEY[self.tag].label
+
+    @property
+    def is_biggest(self) -> bool:
+        return self.rank == 1
+
+
+class Draft(models.Model):
+    """A result that is not filed yet, exactly as typed. The browser makes its UUID; only its tester sees it."""
+
+    tester = models.ForeignKey(User, on_delete=models.CASCADE, related_name="drafts", db_index=False)
+    uuid = models.UUIDField()
+    script = models.ForeignKey(Script, null=True, to_field="slug", on_delete=models.PROTECT, related_name="+")
+    fields = models.JSONField(default=dict)
+    version = models.PositiveIntegerField(default=1)
+    created_at = models.DateTimeField(auto_now_add=True)
+    saved_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tester", "uuid"], name="one_draft_a_uuid")]
+
+    def __str__(self) -> str:
+        return f"draft {self.uuid}"
+
+
+class Change(models.Model):
+    """One correction of a filed result: what each changed field said before and after."""
+
+    result = models.ForeignKey(Result, on_delete=models.CASCADE, related_name="changes")
+    by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(auto_now_add=True)
+    version = models.PositiveIntegerField(help_text="The version that this change made.")
+    fields = models.JSONField(help_text="{field: [before, after]}")
+
+    class Meta:
+        ordering = ["version"]
+        constraints = [models.UniqueConstraint(fields=["result", "version"], name="one_change_a_version")]
+
+    def __str__(self) -> str:
+        return f"change {self.version} of result {self.result_id}"

@@ -1,0 +1,5 @@
+from django.apps import AppConfig
+
+
+class ScriptsCatalogConfig(AppConfig):
+    name = "scripts_catalog"

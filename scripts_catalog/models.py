@@ -1,0 +1,185 @@
+"""Scripts and their versions, builds of Emma, and how often a script was run on a build."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser
+from django.core.validators import RegexValidator
+from django.db import models
+from django.db.models import F, Q
+from django.urls import reverse
+
+from emma_eval.accounts.models import User
+
+from . import taxonomy
+
+DIMENSION_CHOICES = [(dimension.key, dimension.name) for dimension in taxonomy.DIMENSIONS]
+SLUG_IS = RegexValidator(r"^[a-z0-9]+(-[a-z0-9]+)*$", "Use small letters, digits and single hyphens.")
+
+
+class ScriptQuerySet(models.QuerySet["Script"]):
+    def visible_to(self, user: User | AnonymousUser) -> ScriptQuerySet:
+        """Safety scripts are for the trained alone; every page, count and task goes through here."""
+        if not user.is_authenticated:
+            return self.none()
+        return self if user.is_trained else self.exclude(area=taxonomy.SAFETY)
+
+    def in_use(self) -> ScriptQuerySet:
+        return self.filter(retired_at=None)
+
+
+class Script(models.Model):
+    """A script, known for ever by its slug. What it says stands in its versions."""
+
+    slug = models.CharField(max_length=60, unique=True, validators=[SLUG_IS])
+    area = models.CharField(max_length=20, choices=taxonomy.AREAS, help_text="The area of the latest version.")
+    latest = models.OneToOneField("ScriptVersion", null=True, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    retired_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ScriptQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.slug
+
+    def get_absolute_url(self) -> str:
+        return reverse("script", args=[self.slug])
+
+    @property
+    def is_safety(self) -> bool:
+        return self.area == taxonomy.SAFETY
+
+
+class ScriptVersionQuerySet(models.QuerySet["ScriptVersion"]):
+    def visible_to(self, user: User | AnonymousUser) -> ScriptVersionQuerySet:
+        """Neither versions of a Safety script nor versions that were Safety, except to the trained."""
+        if not user.is_authenticated:
+            return self.none()
+        if user.is_trained:
+            return self
+        return self.exclude(area=taxonomy.SAFETY).exclude(script__area=taxonomy.SAFETY)
+
+
+class ScriptVersion(models.Model):
+    """What a script said from one edit to the next. Written once: a result keeps the version that was run."""
+
+    script = models.ForeignKey(Script, on_delete=models.PROTECT, related_name="versions")
+    number = models.PositiveIntegerField()
+    title = models.CharField(max_length=120)
+    area = models.CharField(max_length=20, choices=taxonomy.AREAS)
+    main_dimension = models.CharField(max_length=20, choices=DIMENSION_CHOICES)
+    uses_camera = models.BooleanField(default=False)
+    summary = models.CharField(max_length=300)
+    what_to_do = models.TextField(help_text="What to do and set up before calling Emma.")
+    steps = models.JSONField(default=list, help_text="A list of sentences.")
+    anchors = models.JSONField(
+        default=dict, blank=True, help_text='{dimension key: {"five": text, "one": text}}; left out = General quality.'
+    )
+    change_note = models.CharField(max_length=200, blank=True)
+    edited_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = ScriptVersionQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["script", "number"], name="script_version_once"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="script_version_from_one"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.title} (version {self.number})"
+
+    @property
+    def is_safety(self) -> bool:
+        return self.area == taxonomy.SAFETY
+
+    def anchors_by_dimension(self) -> list[tuple[taxonomy.Dimension, dict[str, Any]]]:
+        """For each dimension what 5 and 1 look like here; the guide's words where the script has none."""
+        found = []
+        for dimension in taxonomy.DIMENSIONS:
+            own = self.anchors.get(dimension.key)
+            words = own or {"five": dimension.five, "one": dimension.one}
+            found.append(
+                (dimension, {**words, "is_general": own is None, "is_main": dimension.key == self.main_dimension})
+            )
+        return found
+
+
+def sort_key_of(name: str) -> str:
+    """Builds sort by their numbers: 2026.9 before 2026.10, so each number is padded to eight digits."""
+    return re.sub(r"\d+", lambda digits: digits.group().zfill(8), name.strip().lower())
+
+
+class Build(models.Model):
+    """A version of Emma. Results refer to it by its sort key, so lists sort by build on an index."""
+
+    name = models.CharField(max_length=60, unique=True)
+    sort_key = models.CharField(max_length=160, unique=True, editable=False)
+    released_on = models.DateField(null=True, blank=True)
+    note = models.TextField(blank=True)
+    call_link = models.URLField(max_length=500, blank=True, help_text="Opens Emma in this build; empty = the site's.")
+    is_current = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-sort_key"]
+        constraints = [
+            models.UniqueConstraint(fields=["is_current"], condition=Q(is_current=True), name="one_current_build")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        # The key is set once: results hold it, so a build is never renamed.
+        self.sort_key = self.sort_key or sort_key_of(self.name)
+        super().save(*args, **kwargs)
+
+
+class Site(models.Model):
+    """What holds for the whole site; one row."""
+
+    call_link = models.URLField(max_length=500, blank=True, help_text="Opens Emma, where the build has no link.")
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(pk=1), name="one_site")]
+
+    def __str__(self) -> str:
+        return "the site"
+
+
+class RunCountQuerySet(models.QuerySet["RunCount"]):
+    def visible_to(self, user: User | AnonymousUser) -> RunCountQuerySet:
+        """A count is a leak: runs filed while a script was Safety are counted for the trained alone."""
+        if not user.is_authenticated:
+            return self.none()
+        if user.is_trained:
+            return self
+        return self.filter(filed_as_safety=False).exclude(script__area=taxonomy.SAFETY)
+
+    def add(self, script: Script, build: Build, *, filed_as_safety: bool, runs: int = 1) -> None:
+        """Count runs of a script on a build; called by the transaction that files, moves or removes a result."""
+        row, _ = self.get_or_create(script=script, build=build, filed_as_safety=filed_as_safety)
+        self.filter(pk=row.pk).update(runs=F("runs") + runs)
+
+
+class RunCount(models.Model):
+    """How often a script was run on a build. Calls that never started are not runs."""
+
+    script = models.ForeignKey(Script, on_delete=models.CASCADE, related_name="run_counts")
+    build = models.ForeignKey(Build, on_delete=models.CASCADE, related_name="run_counts")
+    filed_as_safety = models.BooleanField(default=False)
+    runs = models.PositiveIntegerField(default=0)
+
+    objects = RunCountQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["script", "build", "filed_as_safety"], name="one_run_count"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.script} on {self.build}: {self.runs}"

@@ -1,0 +1,86 @@
+"""Makers of rows for tests, each with everything a right row needs and nothing more."""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from datetime import date
+from typing import Any
+
+from django.contrib.auth.models import Group
+from django.test import Client
+from django.utils import timezone
+
+from emma_eval.accounts.models import Training, User
+from emma_eval.accounts.roles import Role
+from results.models import DIMENSION_KEYS, Problem, Result
+from scripts_catalog.models import Build, Script, ScriptVersion
+
+PASSWORD = "a-long-enough-password"
+_count = itertools.count(1)
+
+
+def user(email: str | None = None, *roles: Role, is_trained: bool = False, **fields: Any) -> User:
+    made = User.objects.create_user(email or f"person-{next(_count)}@example.test", PASSWORD, **fields)
+    made.groups.set(Group.objects.filter(name__in=[role.value for role in roles]))
+    if is_trained:
+        Training.objects.create(user=made, starts_on=date(2020, 1, 1))
+    return User.objects.get(pk=made.pk)
+
+
+def client_of(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def script(slug: str = "", *, area: str = "everyday", uses_camera: bool = False, **fields: Any) -> Script:
+    slug = slug or f"script-{next(_count)}"
+    made = Script.objects.create(slug=slug, area=area)
+    made.latest = ScriptVersion.objects.create(
+        script=made,
+        number=1,
+        area=area,
+        uses_camera=uses_camera,
+        **{
+            "title": slug.replace("-", " ").capitalize(),
+            "main_dimension": "content",
+            "summary": "What this script finds out.",
+            "what_to_do": "Find a quiet place.",
+            "steps": ["Say hello.", "Ask her a question."],
+            "anchors": {"content": {"five": "Answers it well.", "one": "Makes it up."}},
+            **fields,
+        },
+    )
+    made.save()
+    return made
+
+
+def build(name: str = "", **fields: Any) -> Build:
+    return Build.objects.create(name=name or f"2026.{next(_count)}", **fields)
+
+
+def result(
+    tester: User, script: Script, build: Build, *, problems: tuple[str, ...] = (), ratings: int = 4, **fields: Any
+) -> Result:
+    camera_used = fields.setdefault("camera_used", script.latest.uses_camera)
+    rated = {} if fields.get("never_started") else dict.fromkeys(DIMENSION_KEYS[:-1], ratings)
+    if camera_used:
+        rated["vision"] = ratings
+    made = Result.objects.create(
+        tester=tester,
+        script=script,
+        script_version=script.latest,
+        build=build,
+        **{
+            "draft_uuid": uuid.uuid4(),
+            "called_at": timezone.now(),
+            "filed_as_safety": script.is_safety,
+            **rated,
+            **fields,
+        },
+    )
+    Problem.objects.bulk_create(
+        Problem(result=made, tag=tag, position=place, rank=place) for place, tag in enumerate(problems, 1)
+    )
+    return made
