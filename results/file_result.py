@@ -1,0 +1,156 @@
+"""File a result: one transaction, once for each draft, however often it is asked for."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+
+from django.db import IntegrityError, transaction
+
+from emma_eval.accounts import audit
+from emma_eval.accounts.models import User
+from scripts_catalog.models import RunCount
+
+from .models import DIMENSION_KEYS, Draft, Problem, ProblemOrder, Result
+from .rules import Filing
+
+
+class FiledOtherwiseError(Exception):
+    """This draft was filed before, with other content. Nothing was changed."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(f"filed before as result {result.pk}")
+        self.result = result
+
+
+@dataclass(frozen=True)
+class SheetRow:
+    """What an imported row brings along: the digest of what it said, and the old columns kept as text."""
+
+    digest: str
+    worst_moment: str = ""
+    minute_in_call: str = ""
+
+
+@dataclass(frozen=True)
+class Filed:
+    """The result of a draft. `is_new` is False when it had been filed before."""
+
+    result: Result
+    is_new: bool
+
+
+def file_result(
+    tester: User,
+    draft_uuid: uuid.UUID,
+    filing: Filing,
+    *,
+    call_uuid: uuid.UUID | None = None,
+    row: SheetRow | None = None,
+) -> Filed:
+    """File a draft. The same draft again gives the same result; with other content, FiledOtherwiseError.
+
+    The filing must have passed `rules.faults_of`. The database's unique (tester, draft) decides between
+    racing requests: the one that loses reads what the other wrote.
+    """
+    found = Result.objects.filter(tester=tester, draft_uuid=draft_uuid).first()
+    if found is None:
+        try:
+            with transaction.atomic():
+                return Filed(_write(tester, draft_uuid, call_uuid or uuid.uuid4(), filing, row), is_new=True)
+        except IntegrityError:
+            found = Result.objects.filter(tester=tester, draft_uuid=draft_uuid).first()
+            if found is None:
+                raise
+    if content_of(found) != content_of_filing(filing):
+        raise FiledOtherwiseError(found)
+    return Filed(found, is_new=False)
+
+
+def _write(tester: User, draft_uuid: uuid.UUID, call_uuid: uuid.UUID, filing: Filing, row: SheetRow | None) -> Result:
+    script = filing.script_version.script
+    result = Result(
+        tester=tester,
+        draft_uuid=draft_uuid,
+        call_uuid=call_uuid,
+        script=script,
+        filed_as_safety=script.is_safety or filing.script_version.is_safety,
+    )
+    if row is not None:
+        result.sheet_digest = row.digest
+        result.sheet_worst_moment = row.worst_moment
+        result.sheet_minute_in_call = row.minute_in_call
+    put_content(result, filing)
+    result.save(force_insert=True)
+    write_problems(result, filing)
+    count_run(result, 1)
+    Draft.objects.filter(tester=tester, uuid=draft_uuid).delete()
+    audit.record(tester, "result filed", f"result {result.pk}", is_safety=result.is_covered)
+    return result
+
+
+def put_content(result: Result, filing: Filing) -> None:
+    """Set every column that a filing decides. Nothing is saved."""
+    result.script_version = filing.script_version
+    result.build = filing.build
+    result.called_at = filing.called_at
+    result.recording_link = filing.recording_link
+    result.camera_used = filing.camera_used
+    result.camera_note = filing.camera_note
+    result.never_started = filing.never_started
+    result.problem_order = filing.problem_order
+    result.comment = filing.comment
+    result.met_emma_before = filing.met_emma_before
+    for key in DIMENSION_KEYS:
+        setattr(result, key, filing.ratings[key])
+
+
+def write_problems(result: Result, filing: Filing) -> None:
+    """The problems in their order; a rank only where the overall order is known."""
+    Problem.objects.bulk_create(
+        Problem(result=result, tag=tag, position=place, rank=rank_of(place, filing.problem_order))
+        for place, tag in enumerate(filing.problems, 1)
+    )
+
+
+def rank_of(place: int, order: ProblemOrder) -> int | None:
+    """The place in the overall order, as far as it is known."""
+    if order == ProblemOrder.OVERALL or (order == ProblemOrder.BIGGEST and place == 1):
+        return place
+    return None
+
+
+def count_run(result: Result, runs: int) -> None:
+    """Keep the catalogue's counter in step. A call that never started is not a run."""
+    if not result.never_started:
+        RunCount.objects.all().add(result.script, result.build, filed_as_safety=result.filed_as_safety, runs=runs)
+
+
+COMPARED = (
+    "build_id",
+    "called_at",
+    "recording_link",
+    *DIMENSION_KEYS,
+    "camera_used",
+    "camera_note",
+    "never_started",
+    "problem_order",
+    "comment",
+    "met_emma_before",
+)
+
+
+def content_of(result: Result) -> dict[str, object]:
+    """What a result says, by column, with its problems: for comparing, and for the history of changes."""
+    said: dict[str, object] = {name: getattr(result, name) for name in COMPARED}
+    said["problems"] = tuple(result.problems.values_list("tag", flat=True))
+    return said
+
+
+def content_of_filing(filing: Filing) -> dict[str, object]:
+    """The same for a filing that is not written yet."""
+    unsaved = Result(script=filing.script_version.script)
+    put_content(unsaved, filing)
+    said: dict[str, object] = {name: getattr(unsaved, name) for name in COMPARED}
+    said["problems"] = filing.problems
+    return said
