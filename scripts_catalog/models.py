@@ -14,6 +14,7 @@ from django.urls import reverse
 from emma_eval.accounts.models import User
 
 from . import taxonomy
+from .wording import Anchor, ShownAnchor, Wording
 
 DIMENSION_CHOICES = [(dimension.key, dimension.name) for dimension in taxonomy.DIMENSIONS]
 SLUG_IS = RegexValidator(r"^[a-z0-9]+(-[a-z0-9]+)*$", "Use small letters, digits and single hyphens.")
@@ -67,6 +68,9 @@ class ScriptVersion(models.Model):
 
     script = models.ForeignKey(Script, on_delete=models.PROTECT, related_name="versions")
     number = models.PositiveIntegerField()
+    open_number = models.PositiveIntegerField(
+        null=True, editable=False, help_text="Its number among the versions that are not Safety; empty for those."
+    )
     title = models.CharField(max_length=120)
     area = models.CharField(max_length=20, choices=taxonomy.AREAS)
     main_dimension = models.CharField(max_length=20, choices=DIMENSION_CHOICES)
@@ -78,6 +82,7 @@ class ScriptVersion(models.Model):
         default=dict, blank=True, help_text='{dimension key: {"five": text, "one": text}}; left out = General quality.'
     )
     change_note = models.CharField(max_length=200, blank=True)
+    is_shipped = models.BooleanField(default=False, help_text="Came from the catalogue file, not from an edit here.")
     edited_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -87,30 +92,66 @@ class ScriptVersion(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["script", "number"], name="script_version_once"),
             models.CheckConstraint(condition=Q(number__gte=1), name="script_version_from_one"),
+            models.UniqueConstraint(fields=["script", "open_number"], name="script_open_number_once"),
+            models.CheckConstraint(
+                condition=Q(area=taxonomy.SAFETY, open_number__isnull=True)
+                | (~Q(area=taxonomy.SAFETY) & Q(open_number__isnull=False)),
+                name="script_open_number_unless_safety",
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.title} (version {self.number})"
 
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if self.open_number is None and not self.is_safety:
+            before = ScriptVersion.objects.filter(script=self.script_id, number__lt=self.number)
+            self.open_number = before.exclude(area=taxonomy.SAFETY).count() + 1
+        super().save(*args, **kwargs)
+
     @property
     def is_safety(self) -> bool:
         return self.area == taxonomy.SAFETY
 
-    def anchors_by_dimension(self) -> list[tuple[taxonomy.Dimension, dict[str, Any]]]:
+    @property
+    def wording(self) -> Wording:
+        return Wording(
+            title=self.title,
+            area=self.area,
+            main_dimension=self.main_dimension,
+            uses_camera=self.uses_camera,
+            summary=self.summary,
+            what_to_do=self.what_to_do,
+            steps=tuple(self.steps),
+            anchors={key: Anchor(**words) for key, words in self.anchors.items()},
+        )
+
+    def number_for(self, user: User | AnonymousUser) -> int:
+        """The number this person knows the version by: a gap would tell that something is kept from them."""
+        if user.is_authenticated and user.is_trained:
+            return self.number
+        return self.open_number or self.number
+
+    def anchors_by_dimension(self) -> list[tuple[taxonomy.Dimension, ShownAnchor]]:
         """For each dimension what 5 and 1 look like here; the guide's words where the script has none."""
         found = []
         for dimension in taxonomy.DIMENSIONS:
             own = self.anchors.get(dimension.key)
             words = own or {"five": dimension.five, "one": dimension.one}
-            found.append(
-                (dimension, {**words, "is_general": own is None, "is_main": dimension.key == self.main_dimension})
-            )
+            is_main = dimension.key == self.main_dimension
+            found.append((dimension, ShownAnchor(**words, is_general=own is None, is_main=is_main)))
         return found
 
 
 def sort_key_of(name: str) -> str:
     """Builds sort by their numbers: 2026.9 before 2026.10, so each number is padded to eight digits."""
     return re.sub(r"\d+", lambda digits: digits.group().zfill(8), name.strip().lower())
+
+
+class BuildQuerySet(models.QuerySet["Build"]):
+    def current_build(self) -> Build | None:
+        """The build that forms offer first; none until one was made current."""
+        return self.filter(is_current=True).first()
 
 
 class Build(models.Model):
@@ -123,6 +164,8 @@ class Build(models.Model):
     call_link = models.URLField(max_length=500, blank=True, help_text="Opens Emma in this build; empty = the site's.")
     is_current = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = BuildQuerySet.as_manager()
 
     class Meta:
         ordering = ["-sort_key"]

@@ -1,0 +1,198 @@
+"""Scripts as a YAML file: the form in which they are shipped, exported and imported.
+
+    edition: 1
+    scripts:
+      - slug: bad-news-day
+        title, area, main_dimension, uses_camera, summary, what_to_do
+        steps: [...]
+        anchors: {dimension: {five: text, one: text}}      (may be left out)
+
+Whatever is wrong is told by script and field, all of it at once; a file with one wrong script is not read at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+from django.core.exceptions import ValidationError
+
+from . import taxonomy
+from .forms import ScriptForm
+from .models import SLUG_IS
+from .wording import Wording
+
+EDITION = 1
+MOST_SCRIPTS = 500
+LONGEST_SLUG = 60
+TEXTS = ("title", "area", "main_dimension", "summary", "what_to_do")
+KEYS = ("slug", *TEXTS[:3], "uses_camera", *TEXTS[3:], "steps", "anchors")
+ENDS = {"five", "one"}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One script of the file."""
+
+    slug: str
+    wording: Wording
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """What is wrong with one field of one script; both are empty where the file as a whole is wrong."""
+
+    slug: str
+    field: str
+    reason: str
+
+    def __str__(self) -> str:
+        where = ", ".join(part for part in (self.slug, self.field) if part)
+        return f"{where}: {self.reason}" if where else self.reason
+
+
+class CatalogueError(Exception):
+    """The file can't be taken; `wrongs` says all that is wrong with it."""
+
+    def __init__(self, wrongs: Iterable[Wrong]) -> None:
+        self.wrongs = tuple(wrongs)
+        super().__init__("\n".join(str(wrong) for wrong in self.wrongs))
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """Plain values only, and no key twice in one mapping (YAML alone would keep the last and drop the rest)."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        seen = [key.value for key, _ in node.value]
+        doubled = {name for name in seen if isinstance(name, str) and seen.count(name) > 1}
+        if doubled:
+            raise yaml.constructor.ConstructorError(
+                None, None, f"the key {min(doubled)!r} stands there twice", node.start_mark
+            )
+        return super().construct_mapping(node, deep=deep)
+
+
+def _parse(text: str) -> Any:
+    """The values of the file. Aliases are refused: nested, they make a small file expand without end."""
+    try:
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, _Loader)):
+            raise CatalogueError([Wrong("", "", "The file uses YAML aliases (*name); write the words out.")])
+        return yaml.load(text, _Loader)  # noqa: S506 (a safe loader of our own)
+    except yaml.YAMLError as cause:
+        mark = getattr(cause, "problem_mark", None)
+        line = f" Line {mark.line + 1}:" if mark else ""
+        said = getattr(cause, "problem", None) or getattr(cause, "reason", None) or "not readable"
+        raise CatalogueError([Wrong("", "", f"This is not a YAML file we can read.{line} {said}.")]) from cause
+    except (RecursionError, ValueError) as cause:
+        raise CatalogueError([Wrong("", "", "This is not a YAML file we can read.")]) from cause
+
+
+def _scripts_of(found: Any) -> list[Any]:
+    if not isinstance(found, dict) or not isinstance(found.get("scripts"), list):
+        raise CatalogueError([Wrong("", "", "The file must hold “edition: 1” and a list “scripts”.")])
+    wrongs = [Wrong("", str(key), "Unknown key.") for key in found if key not in {"edition", "scripts"}]
+    if found.get("edition") != EDITION:
+        wrongs.append(Wrong("", "edition", f"This site reads edition {EDITION}."))
+    if len(found["scripts"]) > MOST_SCRIPTS:
+        wrongs.append(Wrong("", "scripts", f"A file may hold at most {MOST_SCRIPTS} scripts."))
+    if wrongs:
+        raise CatalogueError(wrongs)
+    return list(found["scripts"])
+
+
+def _wrong_slug(slug: Any) -> str:
+    if not isinstance(slug, str) or not slug:
+        return "Every script needs a slug."
+    if len(slug) > LONGEST_SLUG:
+        return f"A slug has at most {LONGEST_SLUG} characters."
+    try:
+        SLUG_IS(slug)
+    except ValidationError as cause:
+        return str(cause.messages[0])
+    return ""
+
+
+def _wrong_shapes(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Fields that are not even of the right kind."""
+    for key in given:
+        if key not in KEYS:
+            yield str(key), "Unknown key."
+    for key in TEXTS:
+        if not isinstance(given.get(key, ""), str):
+            yield key, "This must be text (put it in quotes)."
+    if not isinstance(given.get("uses_camera", False), bool):
+        yield "uses_camera", "This must be true or false."
+    steps = given.get("steps", [])
+    if not isinstance(steps, list) or not all(isinstance(step, str) for step in steps):
+        yield "steps", "This must be a list of sentences."
+    yield from _wrong_anchors(given.get("anchors", {}))
+
+
+def _wrong_anchors(anchors: Any) -> Iterator[tuple[str, str]]:
+    if not isinstance(anchors, dict):
+        yield "anchors", "This must name dimensions, each with five and one."
+        return
+    for key, words in anchors.items():
+        if key not in taxonomy.DIMENSION_BY_KEY:
+            yield "anchors", f"There is no dimension {key!r}."
+        elif not isinstance(words, dict) or set(words) != ENDS or not all(isinstance(w, str) for w in words.values()):
+            yield f"anchors.{key}", "Both five and one must be given, as text, and nothing else."
+
+
+def _form_of(given: Mapping[str, Any]) -> ScriptForm:
+    """The form that a person would have filled in to write this script."""
+    data: dict[str, Any] = {key: given.get(key, "") for key in TEXTS}
+    data["uses_camera"] = given.get("uses_camera", False)
+    data["steps"] = "\n".join(" ".join(step.split()) for step in given.get("steps", []))
+    for key, words in given.get("anchors", {}).items():
+        data.update({f"{key}_{end}": words[end] for end in ENDS})
+    return ScriptForm(data)
+
+
+def _field_of(name: str) -> str:
+    """How the file calls a field of the form."""
+    key, _, end = name.rpartition("_")
+    return f"anchors.{key}.{end}" if key in taxonomy.DIMENSION_BY_KEY else name
+
+
+def _read_one(given: Any, place: int) -> Entry | list[Wrong]:
+    if not isinstance(given, dict):
+        return [Wrong(f"script {place}", "", "Each script must be a mapping of fields.")]
+    slug = given.get("slug")
+    wrong_slug = _wrong_slug(slug)
+    if wrong_slug:
+        return [Wrong(f"script {place}", "slug", wrong_slug)]
+    shapes = [Wrong(str(slug), field, reason) for field, reason in _wrong_shapes(given)]
+    if shapes:
+        return shapes
+    form = _form_of(given)
+    if form.is_valid():
+        return Entry(str(slug), form.wording())
+    return [
+        Wrong(str(slug), _field_of(name), str(words)) for name, all_words in form.errors.items() for words in all_words
+    ]
+
+
+def read(text: str) -> list[Entry]:
+    """The scripts of a file, in its order; CatalogueError tells everything that is wrong."""
+    entries: list[Entry] = []
+    wrongs: list[Wrong] = []
+    for place, given in enumerate(_scripts_of(_parse(text)), 1):
+        found = _read_one(given, place)
+        if isinstance(found, list):
+            wrongs += found
+        elif any(entry.slug == found.slug for entry in entries):
+            wrongs.append(Wrong(found.slug, "slug", "This slug stands in the file twice."))
+        else:
+            entries.append(found)
+    if wrongs:
+        raise CatalogueError(wrongs)
+    return entries
+
+
+def write(entries: Iterable[Entry]) -> str:
+    """The file that `read` would read these from."""
+    scripts = [{key: {"slug": entry.slug, **entry.wording.columns()}[key] for key in KEYS} for entry in entries]
+    return yaml.safe_dump({"edition": EDITION, "scripts": scripts}, sort_keys=False, allow_unicode=True, width=100)
