@@ -7,7 +7,9 @@ that says what to set.
 
 from __future__ import annotations
 
+import os
 import zoneinfo
+from email.utils import parseaddr
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,43 +19,64 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-env = environ.Env()
+TRUE, FALSE = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no", "off", "0"})
 
 
-def _read(name: str, cast: Any, default: Any, expected: str) -> Any:
-    """The value of one variable, or a sentence that says how to mend it."""
-    try:
-        return cast(name, default)
-    except (ValueError, KeyError, TypeError, ImproperlyConfigured) as cause:
-        raise ImproperlyConfigured(f"{name} is {env.str(name, '')!r}: set it to {expected}.") from cause
+def _said(name: str, default: str = "") -> str:
+    """The value of one variable; set but empty is the same as not set."""
+    return os.environ.get(name, "").strip() or default
 
 
-def _folder(name: str, default: Path) -> Path:
-    return Path(_read(name, env.str, str(default), "a folder")).resolve()
+def _wrong(name: str, expected: str) -> ImproperlyConfigured:
+    """The sentence that says how to mend a variable. Secrets stay out of it."""
+    is_secret = name in {"EMMA_SECRET_KEY", "EMMA_OLD_SECRET_KEYS", "DATABASE_URL", "REDIS_URL", "EMMA_EMAIL_URL"}
+    found = "not right" if is_secret else repr(_said(name))
+    return ImproperlyConfigured(f"{name} is {found}: set it to {expected}.")
+
+
+def _claim(name: str) -> bool:
+    said = _said(name, "false").lower()
+    if said not in TRUE | FALSE:
+        raise _wrong(name, "true or false")
+    return said in TRUE
+
+
+def _several(name: str, default: str = "") -> list[str]:
+    return [part.strip() for part in _said(name, default).split(",") if part.strip()]
 
 
 # --- where things are kept -------------------------------------------------------------------
 
-VAR_DIR = _folder("EMMA_VAR", BASE_DIR / "var")
+
+def _var_dir() -> Path:
+    folder = Path(_said("EMMA_VAR", str(BASE_DIR / "var"))).expanduser().resolve()
+    if folder.exists() and not folder.is_dir():
+        raise _wrong("EMMA_VAR", "a folder that is ours to write to")
+    return folder
+
+
+VAR_DIR = _var_dir()
 RECORDINGS_DIR = VAR_DIR / "recordings"
-DEBUG = _read("EMMA_DEBUG", env.bool, False, "true or false")
+DEBUG = _claim("EMMA_DEBUG")
 
 
 def _secret_key() -> str:
     """The secret of the environment, or the one that `./emma up` made for this folder."""
-    given: str = env.str("EMMA_SECRET_KEY", "")
+    given = _said("EMMA_SECRET_KEY")
     if given:
         if len(given) < 50:
-            raise ImproperlyConfigured("EMMA_SECRET_KEY is too short: set it to at least 50 random characters.")
+            raise _wrong("EMMA_SECRET_KEY", "at least 50 random characters")
         return given
     made = VAR_DIR / "secret_key"
     if not made.exists():
-        raise ImproperlyConfigured("There is no secret yet: run ./emma up first, or set EMMA_SECRET_KEY.")
+        raise ImproperlyConfigured(f"There is no secret in {VAR_DIR} yet: run ./emma up first, or set EMMA_SECRET_KEY.")
     return made.read_text().strip()
 
 
 SECRET_KEY = _secret_key()
-SECRET_KEY_FALLBACKS = env.list("EMMA_OLD_SECRET_KEYS", default=[])
+SECRET_KEY_FALLBACKS = _several("EMMA_OLD_SECRET_KEYS")
+if any(len(secret) < 50 for secret in SECRET_KEY_FALLBACKS):
+    raise _wrong("EMMA_OLD_SECRET_KEYS", "secrets of at least 50 characters, separated by commas")
 
 
 def _database() -> dict[str, Any]:
@@ -62,28 +85,28 @@ def _database() -> dict[str, Any]:
     IMMEDIATE: a transaction that will write takes the lock at once and waits its turn; a deferred one
     that upgrades later fails at once instead of waiting.
     """
-    url = env.str("DATABASE_URL", "") or f"sqlite:///{VAR_DIR / 'emma.sqlite3'}"
+    expected = "postgres://user:password@host/name, or leave it out for SQLite"
     try:
-        found: dict[str, Any] = env.db_url_config(url)
-    except (ValueError, ImproperlyConfigured) as cause:
-        raise ImproperlyConfigured(
-            "DATABASE_URL is not a database: set it to postgres://user:password@host/name."
-        ) from cause
+        found: dict[str, Any] = environ.Env.db_url_config(
+            _said("DATABASE_URL", f"sqlite:///{VAR_DIR / 'emma.sqlite3'}")
+        )
+    except (ValueError, KeyError, ImproperlyConfigured) as cause:
+        raise _wrong("DATABASE_URL", expected) from cause
     engine = found.get("ENGINE", "")
+    if engine not in {"django.db.backends.sqlite3", "django.db.backends.postgresql"} or not found.get("NAME"):
+        raise _wrong("DATABASE_URL", expected)
     if engine == "django.db.backends.sqlite3":
         found["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA busy_timeout=20000; PRAGMA cache_size=-16000;",
         }
-    elif engine == "django.db.backends.postgresql":
+    else:
         found["OPTIONS"] = {
             **found.get("OPTIONS", {}),
             "pool": {"min_size": 1, "max_size": 32, "timeout": 10},
             "options": "-c statement_timeout=30000 -c lock_timeout=10000",
         }
-    else:
-        raise ImproperlyConfigured("DATABASE_URL is not a database: set it to postgres://user:password@host/name.")
     return found
 
 
@@ -92,17 +115,33 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- who may reach us ------------------------------------------------------------------------
 
-ORIGIN = env.str("EMMA_ORIGIN", "http://127.0.0.1:8000").rstrip("/")
-if urlsplit(ORIGIN).scheme not in {"http", "https"} or not urlsplit(ORIGIN).hostname:
-    raise ImproperlyConfigured(
-        f"EMMA_ORIGIN is {ORIGIN!r}: set it to the address people type, such as https://emma.example.org."
-    )
+
+def _origin() -> str:
+    """Scheme and host, as the browser sends them: no path, no credentials."""
+    said = _said("EMMA_ORIGIN", "http://127.0.0.1:8000").rstrip("/")
+    try:
+        parts = urlsplit(said)
+        is_origin = parts.scheme in {"http", "https"} and parts.hostname and said == f"{parts.scheme}://{parts.netloc}"
+        is_whole = is_origin and "@" not in parts.netloc and parts.port != 0
+    except ValueError:
+        is_whole = False
+    if not is_whole:
+        raise _wrong("EMMA_ORIGIN", "the address people type, such as https://emma.example.org")
+    return said
+
+
+ORIGIN = _origin()
 SERVED_OVER_HTTPS = ORIGIN.startswith("https://")
-ALLOWED_HOSTS = [str(urlsplit(ORIGIN).hostname), *env.list("EMMA_HOSTS", default=["127.0.0.1", "localhost"])]
+BEHIND_PROXY = _claim("EMMA_BEHIND_PROXY")
+ALLOWED_HOSTS = [str(urlsplit(ORIGIN).hostname), *_several("EMMA_HOSTS", "127.0.0.1,localhost")]
+if any("/" in host or ":" in host for host in ALLOWED_HOSTS[1:]):
+    raise _wrong("EMMA_HOSTS", "host names alone, separated by commas")
 CSRF_TRUSTED_ORIGINS = [ORIGIN]
 
-SECURE_SSL_REDIRECT = False  # the proxy in front redirects; a health check inside the house stays plain
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.bool("EMMA_BEHIND_PROXY", False) else None
+# Only a proxy's header tells whether the visitor came over HTTPS; without it a redirect would go in circles.
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
+SECURE_SSL_REDIRECT = SERVED_OVER_HTTPS and BEHIND_PROXY
+SECURE_REDIRECT_EXEMPT = ["^healthz$", "^readyz$"]
 SECURE_HSTS_SECONDS = 31_536_000 if SERVED_OVER_HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SERVED_OVER_HTTPS
 SECURE_HSTS_PRELOAD = SERVED_OVER_HTTPS
@@ -202,9 +241,9 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 400
 LANGUAGE_CODE = "en"
 USE_I18N = True
 USE_TZ = True
-TIME_ZONE = env.str("EMMA_TIME_ZONE", "Asia/Hong_Kong")
+TIME_ZONE = _said("EMMA_TIME_ZONE", "Asia/Hong_Kong")
 if TIME_ZONE not in zoneinfo.available_timezones():
-    raise ImproperlyConfigured(f"EMMA_TIME_ZONE is {TIME_ZONE!r}: set it to a zone such as Asia/Hong_Kong.")
+    raise _wrong("EMMA_TIME_ZONE", "a zone such as Asia/Hong_Kong")
 
 # --- people ----------------------------------------------------------------------------------
 
@@ -230,23 +269,40 @@ ACCOUNT_RATE_LIMITS = {"login": "60/m/ip", "login_failed": "30/m/ip,10/10m/key"}
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Emma Eval"
 
-EMAIL_CONFIG = _read(
-    "EMMA_EMAIL_URL", env.email_url, f"filemail:///{VAR_DIR / 'mail'}", "smtp+tls://user:password@host:587"
-)
-EMAIL_BACKEND = EMAIL_CONFIG["EMAIL_BACKEND"]
-EMAIL_HOST = EMAIL_CONFIG.get("EMAIL_HOST") or "localhost"
-EMAIL_PORT = EMAIL_CONFIG.get("EMAIL_PORT") or 25
-EMAIL_HOST_USER = EMAIL_CONFIG.get("EMAIL_HOST_USER") or ""
-EMAIL_HOST_PASSWORD = EMAIL_CONFIG.get("EMAIL_HOST_PASSWORD") or ""
-EMAIL_USE_TLS = EMAIL_CONFIG.get("EMAIL_USE_TLS", False)
-EMAIL_USE_SSL = EMAIL_CONFIG.get("EMAIL_USE_SSL", False)
+
+def _mail() -> dict[str, Any]:
+    """A mail server by EMMA_EMAIL_URL, else one file for each mail in var/mail."""
+    said = _said("EMMA_EMAIL_URL")
+    if not said:
+        return {"EMAIL_BACKEND": "django.core.mail.backends.filebased.EmailBackend"}
+    try:
+        found: dict[str, Any] = environ.Env.email_url_config(said)
+    except (ValueError, KeyError, ImproperlyConfigured) as cause:
+        raise _wrong("EMMA_EMAIL_URL", "smtp+tls://user:password@host:587") from cause
+    if found["EMAIL_BACKEND"].endswith("smtp.EmailBackend") and not found.get("EMAIL_HOST"):
+        raise _wrong("EMMA_EMAIL_URL", "smtp+tls://user:password@host:587")
+    return found
+
+
+MAIL = _mail()
+EMAIL_BACKEND = MAIL["EMAIL_BACKEND"]
+EMAIL_HOST = MAIL.get("EMAIL_HOST") or "localhost"
+EMAIL_PORT = MAIL.get("EMAIL_PORT") or 25
+EMAIL_HOST_USER = MAIL.get("EMAIL_HOST_USER") or ""
+EMAIL_HOST_PASSWORD = MAIL.get("EMAIL_HOST_PASSWORD") or ""
+EMAIL_USE_TLS = MAIL.get("EMAIL_USE_TLS", False)
+EMAIL_USE_SSL = MAIL.get("EMAIL_USE_SSL", False)
 EMAIL_FILE_PATH = VAR_DIR / "mail"
 EMAIL_TIMEOUT = 20
-DEFAULT_FROM_EMAIL = env.str("EMMA_MAIL_FROM", "Emma Eval <emma-eval@localhost>")
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = _said("EMMA_MAIL_FROM", "Emma Eval <emma-eval@localhost>")
+if "@" not in parseaddr(DEFAULT_FROM_EMAIL)[1]:
+    raise _wrong("EMMA_MAIL_FROM", "a sender such as Emma Eval <emma-eval@example.org>")
 
 # --- work to be done outside the web process ---------------------------------------------------
 
-REDIS_URL = env.str("REDIS_URL", "")
+REDIS_URL = _said("REDIS_URL")
+if REDIS_URL and not (urlsplit(REDIS_URL).scheme in {"redis", "rediss"} and urlsplit(REDIS_URL).hostname):
+    raise _wrong("REDIS_URL", "redis://host:6379/0, or leave it out for the filesystem broker")
 QUEUE_DIR, CONTROL_DIR = VAR_DIR / "queue", VAR_DIR / "control"
 if REDIS_URL:
     CELERY_BROKER_URL = REDIS_URL
