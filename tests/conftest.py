@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from django.conf import settings
 from django.test import Client
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, sync_playwright
+from pytest_django.live_server_helper import LiveServer
 
 import emma_eval.celery  # noqa: F401  (a shared task without an app would talk to a default broker)
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
 from tests import make
+
+# What keeps Chromium quiet and at home; --no-sandbox because the tests may run as root.
+CHROMIUM_ARGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+OpenPage = Callable[..., Page]
 
 # Playwright's loop runs in the thread of the test; Django would otherwise refuse it the database.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
@@ -26,7 +43,7 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
         database["TEST"]["NAME"] = str(settings.VAR_DIR / f"test_{suffix}.sqlite3")
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="session", autouse=True)
 def _plain_static_files() -> None:
     """No collectstatic in tests: the names of static files are not hashed."""
     settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
@@ -76,3 +93,58 @@ def eval_client(eval_member: User) -> Client:
 @pytest.fixture
 def manager_client(manager: User) -> Client:
     return make.client_of(manager)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """Debian's Chromium, once for each test process."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM_ARGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(chromium: Browser, live_server: LiveServer) -> Iterator[OpenPage]:
+    """Make browser pages on the live site: `open_page(user, width=360, dark=True, has_touch=True)`.
+
+    Each call is a browser of its own, signed in as that user (None: as nobody). What the pages said about
+    scripts that failed or broke the content policy fails the test at its end.
+    """
+    contexts: list[BrowserContext] = []
+    complaints: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        if "Content Security Policy" in message.text:
+            complaints.append(message.text)
+
+    def fault(error: Error) -> None:
+        complaints.append(f"{error.name}: {error.message}")
+
+    def open_(
+        user: User | None = None, *, width: int = 1280, height: int = 800, dark: bool = False, **more: Any
+    ) -> Page:
+        context = chromium.new_context(
+            base_url=live_server.url,
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
+            **more,
+        )
+        contexts.append(context)
+        if user is not None:
+            sign_in(context, user, live_server.url)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("console", note)
+        page.on("pageerror", fault)
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def sign_in(context: BrowserContext, user: User, url: str) -> None:
+    cookie = make.client_of(user).cookies[settings.SESSION_COOKIE_NAME]
+    context.add_cookies([{"name": cookie.key, "value": cookie.value, "url": url}])
