@@ -7,9 +7,10 @@ from enum import StrEnum
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate
 
-from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseBase
+
+from . import interrupted
 
 if TYPE_CHECKING:
     from .models import User
@@ -33,8 +34,20 @@ class UserRequest(HttpRequest):
 View = Callable[Concatenate[UserRequest, ...], HttpResponseBase]
 
 
+def for_signed_in(view: View) -> Callable[..., HttpResponseBase]:
+    """The page is for everyone who is signed in; others sign in first, and lose nothing they typed."""
+
+    @wraps(view)
+    def guarded(request: UserRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not request.user.is_authenticated:
+            return interrupted.signed_out(request)
+        return view(request, *args, **kwargs)
+
+    return guarded
+
+
 def for_roles(*roles: Role) -> Callable[[View], Callable[..., HttpResponseBase]]:
-    """The page is for these roles alone: others who are signed in get 403, all others the sign-in page."""
+    """The page is for these roles alone: others who are signed in get 403, all others sign in first."""
 
     def decorate(view: View) -> Callable[..., HttpResponseBase]:
         @wraps(view)
@@ -43,7 +56,7 @@ def for_roles(*roles: Role) -> Callable[[View], Callable[..., HttpResponseBase]]
                 raise PermissionDenied
             return view(request, *args, **kwargs)
 
-        return login_required(guarded)
+        return for_signed_in(guarded)
 
     return decorate
 

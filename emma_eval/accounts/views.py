@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 
-from .roles import Role, UserRequest
+from . import interrupted
+from .roles import Role, UserRequest, for_signed_in
 
 
-@login_required
+@for_signed_in
 def home(request: UserRequest) -> HttpResponse:
     """Everyone starts where their work is."""
     if request.user.has_role(Role.TESTER):
@@ -31,6 +31,6 @@ def server_error(request: HttpRequest) -> HttpResponse:
     return render(request, "accounts/server_error.html", status=500)
 
 
-def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """The page is older than the sign-in. Nothing typed is lost: the browser goes back to it."""
-    return render(request, "accounts/csrf_failure.html", status=403)
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponseBase:
+    """The page is older than the sign-in."""
+    return interrupted.stale_page(request)
