@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db import connection
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 import emma_eval.celery  # noqa: F401  (a shared task without an app would talk to a default broker)
+from emma_eval.accounts import append_only
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
 from tests import make
@@ -41,6 +43,17 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
     if database["ENGINE"].endswith("sqlite3"):
         suffix = os.environ.get("PYTEST_XDIST_WORKER", "main")
         database["TEST"]["NAME"] = str(settings.VAR_DIR / f"test_{suffix}.sqlite3")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _emptying_the_database_lifts_the_seal_of_the_audit_trail() -> None:
+    """Tests with real transactions empty every table afterwards, the one that refuses it included."""
+    vendor, write_flush = connection.vendor, connection.ops.sql_flush
+
+    def flush(*args: Any, **kwargs: Any) -> list[str]:
+        return [*append_only.UNSEAL[vendor], *write_flush(*args, **kwargs), *append_only.SEAL[vendor]]
+
+    connection.ops.sql_flush = flush  # type: ignore[method-assign]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.models import Group
 from django.db import transaction
 
-from .models import User
+from .models import User, group_of
 from .roles import Role
 
 
@@ -20,5 +19,5 @@ def invited_account(email: str) -> User:
     if is_new:
         user.set_unusable_password()
         user.save(update_fields=["password"])
-        user.groups.add(Group.objects.get_or_create(name=Role.TESTER.value)[0])
+        user.groups.add(group_of(Role.TESTER))
     return user

@@ -7,11 +7,12 @@ import secrets
 from datetime import date, timedelta
 from typing import Any, ClassVar
 
-from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
+from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, Group, PermissionsMixin
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Lower
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 from django.utils.functional import cached_property
 
 from .roles import Role
@@ -19,9 +20,22 @@ from .roles import Role
 INVITATION_LASTS = timedelta(hours=72)
 
 
+def group_of(role: Role) -> Group:
+    """The group that stands for a role."""
+    return Group.objects.get_or_create(name=role.value)[0]
+
+
 class UserManager(BaseUserManager["User"]):
     def get_by_natural_key(self, username: str | None) -> User:
         return self.get(email__iexact=username)
+
+    def shown_to(self, viewer: User) -> models.QuerySet[User]:
+        """The people whose accounts this person looks after: administrators everybody, managers testers."""
+        if viewer.has_role(Role.ADMINISTRATOR):
+            return self.get_queryset()
+        if viewer.has_role(Role.MANAGER):
+            return self.filter(groups__name=Role.TESTER.value)
+        return self.none()
 
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:
         """An account; without a password nobody can sign in to it until an invitation is accepted."""
@@ -69,6 +83,11 @@ class User(AbstractBaseUser, PermissionsMixin):
     def has_role(self, *roles: Role) -> bool:
         return not self.roles.isdisjoint(roles)
 
+    @property
+    def has_joined(self) -> bool:
+        """Whether this person accepted an invitation and so has a password."""
+        return self.has_usable_password()
+
 
 class TrainingQuerySet(models.QuerySet["Training"]):
     def in_force(self, day: date) -> TrainingQuerySet:
@@ -106,18 +125,24 @@ def digest_of(token: str) -> str:
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
     def open(self) -> InvitationQuerySet:
-        return self.filter(accepted_at=None, expires_at__gt=timezone.now(), user__is_active=True)
+        return self.filter(accepted_at=None, revoked_at=None, expires_at__gt=timezone.now(), user__is_active=True)
 
 
 class Invitation(models.Model):
-    """A link that lets one person set a password, once, within three days. Only its digest is kept."""
+    """A link that lets one person set a password, once, within three days.
+
+    The token of the link is made from the secret key and a nonce of this row, so the mail of the outbox can be
+    written again at each try and says the same each time; who reads the database alone can't make it.
+    """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="invitations")
-    token_digest = models.CharField(max_length=64, unique=True)
+    nonce = models.CharField(max_length=43, unique=True, editable=False)
+    token_digest = models.CharField(max_length=64, unique=True, editable=False)
     invited_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
     accepted_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
 
     objects = InvitationQuerySet.as_manager()
 
@@ -126,29 +151,78 @@ class Invitation(models.Model):
 
     @classmethod
     def make(cls, user: User, invited_by: User | None) -> tuple[Invitation, str]:
-        """A new invitation and its token, which is shown or mailed now and can't be read again."""
-        token = secrets.token_urlsafe(32)
-        made = cls.objects.create(
-            user=user,
-            invited_by=invited_by,
-            token_digest=digest_of(token),
-            expires_at=timezone.now() + INVITATION_LASTS,
-        )
-        return made, token
+        """A new invitation and the token of its link."""
+        made = cls(user=user, invited_by=invited_by, nonce=secrets.token_urlsafe(32))
+        made.expires_at = timezone.now() + INVITATION_LASTS
+        made.token_digest = digest_of(made.token)
+        made.save()
+        return made, made.token
+
+    @property
+    def token(self) -> str:
+        """The token of the link; another one than was promised if the secret key changed meanwhile."""
+        return salted_hmac("emma_eval.accounts.invitation", self.nonce, algorithm="sha256").hexdigest()
+
+    @property
+    def is_open(self) -> bool:
+        return self.accepted_at is None and self.revoked_at is None and self.expires_at > timezone.now()
+
+
+class Attempt(models.Model):
+    """One try at something that is limited, such as a password. See throttle.py."""
+
+    key = models.CharField(max_length=64, help_text="A digest of what is tried and by whom.")
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        indexes = [models.Index(fields=["key", "at"], name="attempt_key_at")]
+
+    def __str__(self) -> str:
+        return f"attempt at {self.at}"
+
+
+class AppendOnlyError(TypeError):
+    """Somebody tried to change or remove what is written once."""
+
+
+class AuditEntryQuerySet(models.QuerySet["AuditEntry"]):
+    def visible_to(self, user: User) -> AuditEntryQuerySet:
+        """Entries about Safety are for the trained alone."""
+        return self if user.is_trained else self.filter(is_safety=False)
+
+    def update(self, **kwargs: Any) -> int:
+        raise AppendOnlyError("The audit trail is never changed.")
+
+    def delete(self) -> tuple[int, dict[str, int]]:
+        raise AppendOnlyError("The audit trail is never shortened.")
 
 
 class AuditEntry(models.Model):
     """Who did what, when, to which thing. Written once; never changed or removed."""
 
-    at = models.DateTimeField(default=timezone.now, db_index=True)
-    actor = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(default=timezone.now)
+    actor = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
     action = models.CharField(max_length=80)
     target = models.CharField(max_length=200, blank=True)
     details = models.JSONField(default=dict, blank=True)
     is_safety = models.BooleanField(default=False, help_text="Shown to trained people only.")
 
+    objects = AuditEntryQuerySet.as_manager()
+
     class Meta:
         ordering = ["-id"]
+        indexes = [
+            models.Index(fields=["actor", "id"], name="audit_actor"),
+            models.Index(fields=["action", "id"], name="audit_action"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.action} {self.target}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if self.pk is not None:
+            raise AppendOnlyError("The audit trail is never changed.")
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        raise AppendOnlyError("The audit trail is never shortened.")

@@ -1,0 +1,81 @@
+"""The audit trail: written once, on either database."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import Error, connection, transaction
+
+from emma_eval.accounts import audit
+from emma_eval.accounts.models import AppendOnlyError, AuditEntry, User
+from tests import make
+
+pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
+
+
+@pytest.fixture
+def entry(tester: User) -> AuditEntry:
+    audit.record(tester, "invited", "new@example.test", roles=["tester"])
+    return AuditEntry.objects.get()
+
+
+def test_it_says_who_did_what_to_which_thing(entry: AuditEntry, tester: User) -> None:
+    assert (entry.actor, entry.action, entry.target) == (tester, "invited", "new@example.test")
+    assert (entry.details, entry.is_safety) == ({"roles": ["tester"]}, False)
+
+
+def test_the_program_refuses_to_change_an_entry(entry: AuditEntry) -> None:
+    entry.action = "something else"
+    with pytest.raises(AppendOnlyError):
+        entry.save()
+    with pytest.raises(AppendOnlyError):
+        AuditEntry.objects.update(action="something else")
+
+
+def test_the_program_refuses_to_remove_an_entry(entry: AuditEntry) -> None:
+    with pytest.raises(AppendOnlyError):
+        entry.delete()
+    with pytest.raises(AppendOnlyError):
+        AuditEntry.objects.all().delete()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["UPDATE accounts_auditentry SET action = 'something else'", "DELETE FROM accounts_auditentry"],
+)
+def test_the_database_refuses_too(entry: AuditEntry, statement: str) -> None:
+    with (
+        pytest.raises(Error, match="the audit trail is append-only"),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(statement)
+    assert AuditEntry.objects.get() == entry
+
+
+def test_a_database_that_can_empty_a_table_at_once_refuses_that(entry: AuditEntry) -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite has no TRUNCATE")
+    with (
+        pytest.raises(Error, match="the audit trail is append-only"),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute("TRUNCATE accounts_auditentry")
+
+
+def test_entries_about_safety_are_for_the_trained(tester: User, trained_tester: User) -> None:
+    audit.record(tester, "versioned", "a quiet hint", is_safety=True)
+    assert not AuditEntry.objects.visible_to(tester).exists()
+    assert AuditEntry.objects.visible_to(trained_tester).count() == 1
+
+
+def test_a_person_in_the_trail_cannot_be_removed(entry: AuditEntry, tester: User) -> None:
+    with pytest.raises(Exception, match="protected"):
+        tester.delete()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("turn", [1, 2])
+def test_tests_with_real_transactions_start_with_an_empty_trail(turn: int) -> None:
+    assert not AuditEntry.objects.exists()
+    audit.record(make.user(), "invited")
