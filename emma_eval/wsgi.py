@@ -1,10 +1,6 @@
 """The door for the web server. Pages are WSGI: ten times cheaper here than ASGI under this stack."""
 
-import os
-
 from django.core.wsgi import get_wsgi_application
-
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "emma_eval.settings")
 
 import emma_eval.celery  # noqa: F401  (a shared task without an app would talk to a default broker)
 

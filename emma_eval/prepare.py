@@ -1,0 +1,90 @@
+"""Make everything ready to be served: `python -m emma_eval.prepare [--no-demo]`, part of `./emma up`.
+
+Safe to run again and again; quick when there is nothing to do. What it does goes to standard error,
+the closing words for people to standard output.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import secrets
+import sys
+from pathlib import Path
+
+import django
+from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
+from django.core.management import call_command
+
+from emma_eval.start import read_settings
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+FOLDERS = ("recordings", "queue", "control", "mail", "static")
+
+
+def make_secret(var: Path) -> None:
+    """A secret of this folder's own, readable by its owner alone; made once."""
+    if os.environ.get("EMMA_SECRET_KEY") or (var / "secret_key").exists():
+        return
+    with os.fdopen(os.open(var / "secret_key", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as kept:
+        kept.write(secrets.token_urlsafe(50))
+
+
+def make_folders(var: Path) -> None:
+    """Where things are kept. Recordings, mails and the database are personal: for the owner's eyes alone."""
+    var.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for name in FOLDERS:
+        (var / name).mkdir(mode=0o700, exist_ok=True)
+
+
+def static_digest() -> str:
+    """Names, sizes and times of all files that pages may ask for."""
+    digest = hashlib.sha256()
+    for finder in get_finders():
+        for path, storage in finder.list([]):
+            found = Path(storage.path(path)).stat()
+            digest.update(f"{path} {found.st_size} {found.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+def collect_static_files() -> None:
+    """Copy, hash and compress what pages ask for, if any of it changed."""
+    stamp = settings.STATIC_ROOT / ".collected"
+    digest = static_digest()
+    if not stamp.exists() or stamp.read_text() != digest:
+        call_command("collectstatic", interactive=False, clear=True, verbosity=0)
+        stamp.write_text(digest)
+
+
+def said_by(command: str) -> str:
+    words = io.StringIO()
+    call_command(command, stdout=words)
+    return words.getvalue()
+
+
+def main(arguments: list[str]) -> int:
+    if arguments not in ([], ["--no-demo"]):
+        sys.stderr.write("./emma up knows only --no-demo.\n")
+        return 2
+    var = Path(os.environ.get("EMMA_VAR") or BASE_DIR / "var").resolve()
+    try:
+        make_folders(var)
+        make_secret(var)
+    except OSError as cause:
+        sys.exit(f"Emma Eval can't start. EMMA_VAR is {str(var)!r} ({cause.strerror}): set it to a folder of ours.")
+    read_settings()
+    django.setup()
+    call_command("migrate", interactive=False, verbosity=0)
+    collect_static_files()
+    said_by("load_catalogue")
+    if arguments == []:
+        # Its first line says what was loaded, the others are the sign-ins.
+        sign_ins = said_by("load_demo").splitlines()[1:]
+        sys.stdout.write("The demo team signs in with:\n" + "".join(f"  {line}\n" for line in sign_ins))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
