@@ -57,6 +57,7 @@ def _var_dir() -> Path:
 
 VAR_DIR = _var_dir()
 RECORDINGS_DIR = VAR_DIR / "recordings"
+IMPORTS_DIR = VAR_DIR / "imports"  # uploaded sheets that wait to be imported
 DEBUG = _claim("EMMA_DEBUG")
 
 

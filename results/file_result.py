@@ -68,6 +68,19 @@ def file_result(
 
 
 def _write(tester: User, draft_uuid: uuid.UUID, call_uuid: uuid.UUID, filing: Filing, row: SheetRow | None) -> Result:
+    result = unsaved_result(tester, draft_uuid, call_uuid, filing, row)
+    result.save(force_insert=True)
+    write_problems(result, filing)
+    count_run(result, 1)
+    Draft.objects.filter(tester=tester, uuid=draft_uuid).delete()
+    audit.record(tester, "result filed", f"result {result.pk}", is_safety=result.is_covered)
+    return result
+
+
+def unsaved_result(
+    tester: User, draft_uuid: uuid.UUID, call_uuid: uuid.UUID, filing: Filing, row: SheetRow | None
+) -> Result:
+    """The row that a filing becomes, for one draft and for a whole sheet. Nothing is saved."""
     script = filing.script_version.script
     result = Result(
         tester=tester,
@@ -81,11 +94,6 @@ def _write(tester: User, draft_uuid: uuid.UUID, call_uuid: uuid.UUID, filing: Fi
         result.sheet_worst_moment = row.worst_moment
         result.sheet_minute_in_call = row.minute_in_call
     put_content(result, filing)
-    result.save(force_insert=True)
-    write_problems(result, filing)
-    count_run(result, 1)
-    Draft.objects.filter(tester=tester, uuid=draft_uuid).delete()
-    audit.record(tester, "result filed", f"result {result.pk}", is_safety=result.is_covered)
     return result
 
 
@@ -106,11 +114,15 @@ def put_content(result: Result, filing: Filing) -> None:
 
 
 def write_problems(result: Result, filing: Filing) -> None:
-    """The problems in their order; a rank only where the overall order is known."""
-    Problem.objects.bulk_create(
+    Problem.objects.bulk_create(problems_of(result, filing))
+
+
+def problems_of(result: Result, filing: Filing) -> list[Problem]:
+    """The problems in their order; a rank only where the overall order is known. Nothing is saved."""
+    return [
         Problem(result=result, tag=tag, position=place, rank=rank_of(place, filing.problem_order))
         for place, tag in enumerate(filing.problems, 1)
-    )
+    ]
 
 
 def rank_of(place: int, order: ProblemOrder) -> int | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import uuid
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db import models
 from django.db.models import Q
@@ -17,6 +19,7 @@ from scripts_catalog.models import Build, Script, ScriptVersion
 DIMENSION_KEYS = tuple(dimension.key for dimension in taxonomy.DIMENSIONS)
 ALWAYS_RATED = DIMENSION_KEYS[:-1]
 MOST_COMMENT_CHARACTERS = 20_000
+MOST_NOTE_CHARACTERS = 200
 
 
 class ResultQuerySet(models.QuerySet["Result"]):
@@ -88,7 +91,9 @@ class Result(models.Model):
     emotional_fit = _rating()
     vision = _rating()
     camera_used = models.BooleanField(default=False)
-    camera_note = models.CharField(max_length=200, blank=True, help_text="Why a camera script was run without it.")
+    camera_note = models.CharField(
+        max_length=MOST_NOTE_CHARACTERS, blank=True, help_text="Why a camera script was run without it."
+    )
     never_started = models.BooleanField(default=False)
     problem_order = models.CharField(max_length=10, choices=ProblemOrder.choices, default=ProblemOrder.OVERALL)
     comment = models.TextField(blank=True, max_length=MOST_COMMENT_CHARACTERS)
@@ -185,6 +190,13 @@ class Problem(models.Model):
         return self.rank == 1
 
 
+class DraftQuerySet(models.QuerySet["Draft"]):
+    def visible_to(self, user: User) -> DraftQuerySet:
+        """A tester's own drafts; those of a script that is Safety now only while the tester is trained."""
+        mine = self.filter(tester=user)
+        return mine if user.is_trained else mine.exclude(script__area=taxonomy.SAFETY)
+
+
 class Draft(models.Model):
     """A result that is not filed yet, exactly as typed. The browser makes its UUID; only its tester sees it."""
 
@@ -195,6 +207,8 @@ class Draft(models.Model):
     version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(auto_now_add=True)
     saved_at = models.DateTimeField(auto_now=True)
+
+    objects = DraftQuerySet.as_manager()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["tester", "uuid"], name="one_draft_a_uuid")]
@@ -218,3 +232,31 @@ class Change(models.Model):
 
     def __str__(self) -> str:
         return f"change {self.version} of result {self.result_id}"
+
+
+class SheetUpload(models.Model):
+    """A sheet that somebody uploaded: kept as a file until it is imported, thrown away, or a day old.
+
+    What the import did stays as `report`. Only the owner ever sees either, so a count tells nobody anything new.
+    """
+
+    uuid = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sheet_uploads")
+    name = models.CharField(max_length=200, help_text="The name of the file on the owner's machine.")
+    uploaded_at = models.DateTimeField(auto_now_add=True)
+    imported_at = models.DateTimeField(null=True, blank=True)
+    report = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["-uploaded_at"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("import_preview", args=[self.uuid])
+
+    @property
+    def path(self) -> Path:
+        """Where the file is kept; its name says nothing and can't be guessed."""
+        return Path(settings.IMPORTS_DIR) / self.uuid.hex
