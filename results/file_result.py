@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db import IntegrityError, transaction
 
 from emma_eval.accounts import audit
 from emma_eval.accounts.models import User
-from scripts_catalog.models import RunCount
+from scripts_catalog.models import RunCount, ScriptVersion
 
 from .models import DIMENSION_KEYS, Draft, Problem, ProblemOrder, Result
 from .rules import Filing
@@ -57,14 +57,27 @@ def file_result(
     if found is None:
         try:
             with transaction.atomic():
+                if row is None:
+                    filing = _as_of_now(tester, filing)
                 return Filed(_write(tester, draft_uuid, call_uuid or uuid.uuid4(), filing, row), is_new=True)
         except IntegrityError:
             found = Result.objects.filter(tester=tester, draft_uuid=draft_uuid).first()
             if found is None:
                 raise
-    if content_of(found) != content_of_filing(filing):
+    is_same_version = row is not None or found.script_version_id == filing.script_version.pk
+    if not is_same_version or content_of(found) != content_of_filing(filing):
         raise FiledOtherwiseError(found)
     return Filed(found, is_new=False)
+
+
+def _as_of_now(tester: User, filing: Filing) -> Filing:
+    """Take the tester's turn, and read again whether the script is Safety: it may have moved since the form.
+
+    Saving a draft takes the same turn, so that no late save leaves a draft behind of what is filed.
+    """
+    User.objects.select_for_update(no_key=True).get(pk=tester.pk)
+    version = ScriptVersion.objects.select_related("script").get(pk=filing.script_version.pk)
+    return replace(filing, script_version=version)
 
 
 def _write(tester: User, draft_uuid: uuid.UUID, call_uuid: uuid.UUID, filing: Filing, row: SheetRow | None) -> Result:
@@ -139,6 +152,7 @@ def count_run(result: Result, runs: int) -> None:
 
 
 COMPARED = (
+    "script_id",
     "build_id",
     "called_at",
     "recording_link",

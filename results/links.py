@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import ipaddress
-import socket
+import re
 import unicodedata
 from urllib.parse import SplitResult, urlsplit
 
 MOST_CHARACTERS = 2000
-INNER_NAMES = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
+INNER_NAMES = (
+    *(".localhost", ".local", ".localdomain", ".internal", ".intranet", ".private"),
+    *(".lan", ".corp", ".home", ".home.arpa"),
+)
+# Letters by their category, and yet nothing to be seen; browsers drop some of them from a host.
+BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0")
+_V6_NETLOC = re.compile(r"\[[0-9a-f:.]+\](:[0-9]*)?", re.IGNORECASE)
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*", re.IGNORECASE)
+_V4_INSIDE_V6 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("::/96"))
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def is_public_link(link: str) -> bool:
     """True for an http(s) address of a public host, without credentials and at most 2,000 characters long.
 
-    Hosts are read as a browser would read them: full-width and other compatibility characters folded, and
-    addresses written as decimal, octal or hexadecimal numbers taken for what they are.
+    Hosts are read as a browser would read them: compatibility characters folded, invisible ones dropped.
+    A public address must be written in full; its decimal, octal and shortened spellings only serve to hide.
     """
     if len(link) > MOST_CHARACTERS or any(_is_hidden(character) for character in link) or "\\" in link:
         return False
@@ -31,33 +41,40 @@ def is_public_link(link: str) -> bool:
 
 def _is_hidden(character: str) -> bool:
     """Spaces, control characters and the invisible marks that make a link look like another."""
-    return character.isspace() or unicodedata.category(character) in {"Cc", "Cf", "Cs"}
+    return character.isspace() or unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co", "Cn"}
 
 
 def _is_public_host(parts: SplitResult) -> bool:
-    host = unicodedata.normalize("NFKC", parts.hostname or "").replace("。", ".").rstrip(".").lower()
-    if not host or any(character in host for character in "%/?#@ "):
+    if "[" in parts.netloc:
+        return bool(_V6_NETLOC.fullmatch(parts.netloc)) and _is_public_address(parts.hostname or "")
+    folded = unicodedata.normalize("NFKC", parts.hostname or "").replace("。", ".").rstrip(".").lower()
+    if any(character.isascii() and not (character.isalnum() or character in ".-_") for character in folded):
         return False
-    address = _address_of(host)
-    if address is not None:
-        return address.is_global and not address.is_multicast
-    return "." in host and not host.endswith(INNER_NAMES) and all(host.split("."))
+    host = "".join(c for c in folded if (c.isalnum() and c not in BLANK_LETTERS) or c in ".-_")
+    return _is_public_address(host) or _is_public_name(host)
 
 
-def _address_of(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """The address that a host spells, in any notation a browser accepts; None for a name."""
+def _is_public_name(host: str) -> bool:
+    """A name with at least two labels; one that ends in a number is an address to a browser, or nothing."""
+    labels = host.split(".")
+    if len(labels) < 2 or len(host) > 253 or any(not 1 <= len(label) <= 63 for label in labels):
+        return False
+    return not _NUMBER.fullmatch(labels[-1]) and not host.endswith(INNER_NAMES)
+
+
+def _is_public_address(host: str) -> bool:
     try:
-        found = ipaddress.ip_address(host.strip("[]"))
+        address = _innermost(ipaddress.ip_address(host))
     except ValueError:
-        return _number_as_address(host)
-    if isinstance(found, ipaddress.IPv6Address):
-        return found.ipv4_mapped or found.sixtofour or found
-    return found
+        return False
+    inner = address.is_private or address.is_multicast or address.is_reserved or getattr(address, "is_site_local", 0)
+    return address.is_global and not inner
 
 
-def _number_as_address(host: str) -> ipaddress.IPv4Address | None:
-    """2130706433, 0x7f.1 and 0177.0.0.1 are all 127.0.0.1. inet_aton reads them so and asks nobody."""
-    try:
-        return ipaddress.IPv4Address(socket.inet_aton(host))
-    except (OSError, UnicodeEncodeError):
-        return None
+def _innermost(address: Address) -> Address:
+    """The IPv4 address that an IPv6 one carries for a translator, if it does."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return address
+    if any(address in network for network in _V4_INSIDE_V6):
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour or address

@@ -6,19 +6,22 @@ the field it belongs to and a code; form and import each have their own words fo
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass, fields
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, ScriptVersion
 
-from .links import is_public_link
-from .models import ALWAYS_RATED, MOST_COMMENT_CHARACTERS, ProblemOrder
+from .links import BLANK_LETTERS, is_public_link
+from .models import ALWAYS_RATED, MOST_COMMENT_CHARACTERS, MOST_NOTE_CHARACTERS, ProblemOrder
 
 STUCK_START = "stuck_start"
 CLOCKS_MAY_DIFFER_BY = timedelta(minutes=5)
+NOBODY_CALLED_BEFORE = datetime(2000, 1, 1, tzinfo=UTC)
+_NUMBER = re.compile(r"([+-]?[0-9]{1,20})(\.[0-9]{0,20})?")
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,7 @@ class Code(StrEnum):
     NEEDS_A_NOTE = "needs a note"
     NOT_A_LINK = "not a link"
     IN_THE_FUTURE = "in the future"
+    LONG_AGO = "long ago"
     TOO_LONG = "too long"
     RETIRED_SCRIPT = "retired script"
 
@@ -92,17 +96,17 @@ class Fault:
 
 
 def read_rating(text: str) -> int | Code | None:
-    """A rating as typed: 1-5 (a spreadsheet's 4.0 is 4), None for empty, or what is wrong with it."""
-    text = text.strip()
+    """A rating as typed: 1-5, None for empty, or what is wrong with it.
+
+    A spreadsheet's 4.0 is 4, and so is the full-width digit of a Chinese keyboard; 1e0 or 0x4 is no rating.
+    """
+    text = unicodedata.normalize("NFKC", text).strip()
     if not text:
         return None
-    try:
-        number = float(text)
-    except ValueError:
+    number = _NUMBER.fullmatch(text)
+    if number is None or (number[2] or "").strip(".0"):
         return Code.NOT_WHOLE
-    if not number.is_integer():
-        return Code.NOT_WHOLE
-    return int(number) if 1 <= number <= 5 else Code.OUT_OF_RANGE
+    return int(number[1]) if 1 <= int(number[1]) <= 5 else Code.OUT_OF_RANGE
 
 
 def without_control_characters(text: str) -> str:
@@ -113,7 +117,7 @@ def without_control_characters(text: str) -> str:
 
 def has_words(text: str) -> bool:
     """Whether there is at least one letter or digit: spaces, dots and invisible marks are no words."""
-    return any(character.isalnum() for character in text)
+    return any(character.isalnum() and character not in BLANK_LETTERS for character in text)
 
 
 def faults_of(filing: Filing, now: datetime, *, kept_tags: frozenset[str] = frozenset()) -> list[Fault]:
@@ -130,6 +134,8 @@ def _faults_of_the_call(filing: Filing, now: datetime) -> list[Fault]:
     found = []
     if filing.called_at > now + CLOCKS_MAY_DIFFER_BY:
         found.append(Fault("called_at", Code.IN_THE_FUTURE))
+    if filing.called_at < NOBODY_CALLED_BEFORE:
+        found.append(Fault("called_at", Code.LONG_AGO))
     if filing.recording_link and not is_public_link(filing.recording_link):
         found.append(Fault("recording_link", Code.NOT_A_LINK))
     return found
@@ -156,6 +162,8 @@ def _faults_of_the_ratings(filing: Filing) -> list[Fault]:
     is_silent = filing.script_version.uses_camera and not filing.camera_used and not has_words(filing.camera_note)
     if is_silent and filing.needs_camera_note:
         found.append(Fault("camera_note", Code.NEEDS_CAMERA_NOTE))
+    if len(filing.camera_note) > MOST_NOTE_CHARACTERS:
+        found.append(Fault("camera_note", Code.TOO_LONG))
     return found
 
 
