@@ -12,7 +12,7 @@ Whatever is wrong is told by script and field, all of it at once; a file with on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,7 @@ LONGEST_SLUG = 60
 TEXTS = ("title", "area", "main_dimension", "summary", "what_to_do")
 KEYS = ("slug", *TEXTS[:3], "uses_camera", *TEXTS[3:], "steps", "anchors")
 ENDS = {"five", "one"}
+Areas = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -141,14 +142,14 @@ def _wrong_anchors(anchors: Any) -> Iterator[tuple[str, str]]:
             yield f"anchors.{key}", "Both five and one must be given, as text, and nothing else."
 
 
-def _form_of(given: Mapping[str, Any]) -> ScriptForm:
+def _form_of(given: Mapping[str, Any], areas: Areas) -> ScriptForm:
     """The form that a person would have filled in to write this script."""
     data: dict[str, Any] = {key: given.get(key, "") for key in TEXTS}
     data["uses_camera"] = given.get("uses_camera", False)
     data["steps"] = "\n".join(" ".join(step.split()) for step in given.get("steps", []))
     for key, words in given.get("anchors", {}).items():
         data.update({f"{key}_{end}": words[end] for end in ENDS})
-    return ScriptForm(data)
+    return ScriptForm(data, areas=areas)
 
 
 def _field_of(name: str) -> str:
@@ -157,7 +158,7 @@ def _field_of(name: str) -> str:
     return f"anchors.{key}.{end}" if key in taxonomy.DIMENSION_BY_KEY else name
 
 
-def _read_one(given: Any, place: int) -> Entry | list[Wrong]:
+def _read_one(given: Any, place: int, areas: Areas) -> Entry | list[Wrong]:
     if not isinstance(given, dict):
         return [Wrong(f"script {place}", "", "Each script must be a mapping of fields.")]
     slug = given.get("slug")
@@ -167,7 +168,7 @@ def _read_one(given: Any, place: int) -> Entry | list[Wrong]:
     shapes = [Wrong(str(slug), field, reason) for field, reason in _wrong_shapes(given)]
     if shapes:
         return shapes
-    form = _form_of(given)
+    form = _form_of(given, areas)
     if form.is_valid():
         return Entry(str(slug), form.wording())
     return [
@@ -175,12 +176,15 @@ def _read_one(given: Any, place: int) -> Entry | list[Wrong]:
     ]
 
 
-def read(text: str) -> list[Entry]:
-    """The scripts of a file, in its order; CatalogueError tells everything that is wrong."""
+def read(text: str, areas: Areas = taxonomy.AREAS) -> list[Entry]:
+    """The scripts of a file, in its order; CatalogueError tells everything that is wrong.
+
+    `areas` are those that may be chosen: whoever isn't trained can't bring in a Safety script.
+    """
     entries: list[Entry] = []
     wrongs: list[Wrong] = []
     for place, given in enumerate(_scripts_of(_parse(text)), 1):
-        found = _read_one(given, place)
+        found = _read_one(given, place, areas)
         if isinstance(found, list):
             wrongs += found
         elif any(entry.slug == found.slug for entry in entries):

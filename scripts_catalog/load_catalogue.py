@@ -41,7 +41,7 @@ def _load(entry: Entry) -> Outcome:
         script,
         entry.wording,
         by=None,
-        started_from=script.latest.number,
+        started_from=script.latest.pk,
         note="Updated with the shipped catalogue.",
         is_shipped=True,
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.validators import RegexValidator
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Q, Sum
 from django.urls import reverse
 
 from emma_eval.accounts.models import User
@@ -16,6 +17,7 @@ from emma_eval.accounts.models import User
 from . import taxonomy
 from .wording import Anchor, ShownAnchor, Wording
 
+LONGEST_LINK = 500
 DIMENSION_CHOICES = [(dimension.key, dimension.name) for dimension in taxonomy.DIMENSIONS]
 SLUG_IS = RegexValidator(r"^[a-z0-9]+(-[a-z0-9]+)*$", "Use small letters, digits and single hyphens.")
 
@@ -29,6 +31,9 @@ class ScriptQuerySet(models.QuerySet["Script"]):
 
     def in_use(self) -> ScriptQuerySet:
         return self.filter(retired_at=None)
+
+    def retired(self) -> ScriptQuerySet:
+        return self.exclude(retired_at=None)
 
 
 class Script(models.Model):
@@ -54,6 +59,11 @@ class Script(models.Model):
 
 
 class ScriptVersionQuerySet(models.QuerySet["ScriptVersion"]):
+    def known_as(self, number: int, user: User | AnonymousUser) -> ScriptVersionQuerySet:
+        """The version that this person knows by this number (see `ScriptVersion.number_for`)."""
+        is_trained = user.is_authenticated and user.is_trained
+        return self.visible_to(user).filter(**{"number" if is_trained else "open_number": number})
+
     def visible_to(self, user: User | AnonymousUser) -> ScriptVersionQuerySet:
         """Neither versions of a Safety script nor versions that were Safety, except to the trained."""
         if not user.is_authenticated:
@@ -148,6 +158,11 @@ def sort_key_of(name: str) -> str:
     return re.sub(r"\d+", lambda digits: digits.group().zfill(8), name.strip().lower())
 
 
+def _opens_a_page(column: str) -> Q:
+    """A link that is put on a page is empty or a web address, whoever wrote it there."""
+    return Q(**{column: ""}) | Q(**{f"{column}__startswith": "https://"}) | Q(**{f"{column}__startswith": "http://"})
+
+
 class BuildQuerySet(models.QuerySet["Build"]):
     def current_build(self) -> Build | None:
         """The build that forms offer first; none until one was made current."""
@@ -161,7 +176,7 @@ class Build(models.Model):
     sort_key = models.CharField(max_length=160, unique=True, editable=False)
     released_on = models.DateField(null=True, blank=True)
     note = models.TextField(blank=True)
-    call_link = models.URLField(max_length=500, blank=True, help_text="Opens Emma in this build; empty = the site's.")
+    call_link = models.URLField(max_length=LONGEST_LINK, blank=True, help_text="Opens Emma; empty = the site's.")
     is_current = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -170,7 +185,8 @@ class Build(models.Model):
     class Meta:
         ordering = ["-sort_key"]
         constraints = [
-            models.UniqueConstraint(fields=["is_current"], condition=Q(is_current=True), name="one_current_build")
+            models.UniqueConstraint(fields=["is_current"], condition=Q(is_current=True), name="one_current_build"),
+            models.CheckConstraint(condition=_opens_a_page("call_link"), name="build_link_opens_a_page"),
         ]
 
     def __str__(self) -> str:
@@ -182,16 +198,40 @@ class Build(models.Model):
         super().save(*args, **kwargs)
 
 
+class SiteQuerySet(models.QuerySet["Site"]):
+    def call_link_for(self, build: Build | None) -> str:
+        """The link that opens Emma: the build's own, else the site's; empty when neither has one."""
+        if build and build.call_link:
+            return build.call_link
+        site = self.first()
+        return site.call_link if site else ""
+
+
 class Site(models.Model):
     """What holds for the whole site; one row."""
 
-    call_link = models.URLField(max_length=500, blank=True, help_text="Opens Emma, where the build has no link.")
+    call_link = models.URLField(max_length=LONGEST_LINK, blank=True, help_text="Opens Emma, where the build has none.")
+
+    objects = SiteQuerySet.as_manager()
 
     class Meta:
-        constraints = [models.CheckConstraint(condition=Q(pk=1), name="one_site")]
+        constraints = [
+            models.CheckConstraint(condition=Q(pk=1), name="one_site"),
+            models.CheckConstraint(condition=_opens_a_page("call_link"), name="site_link_opens_a_page"),
+        ]
 
     def __str__(self) -> str:
         return "the site"
+
+
+@dataclass(frozen=True)
+class BuildRuns:
+    """How often something was run on one build."""
+
+    name: str
+    sort_key: str
+    is_current: bool
+    runs: int
 
 
 class RunCountQuerySet(models.QuerySet["RunCount"]):
@@ -202,6 +242,16 @@ class RunCountQuerySet(models.QuerySet["RunCount"]):
         if user.is_trained:
             return self
         return self.filter(filed_as_safety=False).exclude(script__area=taxonomy.SAFETY)
+
+    def by_build(self) -> list[BuildRuns]:
+        """The runs of each build that has any, the newest build first."""
+        rows = self.values_list("build__name", "build__sort_key", "build__is_current").annotate(total=Sum("runs"))
+        return [BuildRuns(*row) for row in rows.filter(total__gt=0).order_by("-build__sort_key")]
+
+    def by_script(self, build: Build | None) -> dict[int, int]:
+        """The runs of each script on this build, by the script's key; scripts that were not run are left out."""
+        rows = self.filter(build=build).values_list("script").annotate(total=Sum("runs"))
+        return {script: total for script, total in rows if total}
 
     def add(self, script: Script, build: Build, *, filed_as_safety: bool, runs: int = 1) -> None:
         """Count runs of a script on a build; called by the transaction that files, moves or removes a result."""

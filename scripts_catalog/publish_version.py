@@ -40,18 +40,20 @@ def publish_script(slug: str, wording: Wording, *, by: User | None, is_shipped: 
 def publish_version(
     script: Script, wording: Wording, *, by: User | None, started_from: int, note: str = "", is_shipped: bool = False
 ) -> ScriptVersion | None:
-    """The next version, or None when nothing would change. `started_from`: the version the editor read.
+    """The next version, or None when nothing would change. `started_from`: the key of the version the editor read.
 
     Saving the same words twice (a double click, two tabs) changes nothing the second time; other words
-    over a version that the editor never saw are a StaleError.
+    over a version that the editor never saw are a StaleError. A script that became Safety meanwhile
+    does not exist for an editor who isn't trained: Script.DoesNotExist.
     """
     with transaction.atomic():
-        script = Script.objects.select_for_update().get(pk=script.pk)
+        known = Script.objects.visible_to(by) if by else Script.objects.all()
+        script = known.select_for_update().get(pk=script.pk)
         latest = ScriptVersion.objects.filter(script=script).latest("number")
         changed = wording.changed_from(latest.wording)
         if not changed:
             return None
-        if latest.number != started_from:
+        if latest.pk != started_from:
             raise StaleError(latest)
         version = _write(script, latest.number + 1, wording, by=by, note=note, is_shipped=is_shipped)
         is_safety = taxonomy.SAFETY in {latest.area, version.area}

@@ -8,6 +8,17 @@ from typing import Any
 
 from . import taxonomy
 
+LABELS = {
+    "title": "Title",
+    "area": "Area",
+    "main_dimension": "Main dimension",
+    "uses_camera": "Camera",
+    "summary": "Summary",
+    "what_to_do": "What to do",
+    "steps": "Steps",
+    "anchors": "What 5 and 1 look like",
+}
+
 
 @dataclass(frozen=True)
 class Anchor:

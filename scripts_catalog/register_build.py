@@ -1,0 +1,64 @@
+"""Register a build of Emma, change what is said about it, make one the current one."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import date
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+
+from emma_eval.accounts import audit
+from emma_eval.accounts.models import User
+
+from .models import Build
+
+
+class BuildExistsError(Exception):
+    """A build of this name, or one that sorts the same, is registered."""
+
+
+@dataclass(frozen=True)
+class Particulars:
+    """What is said about a build, apart from its name."""
+
+    released_on: date | None = None
+    note: str = ""
+    call_link: str = ""
+
+
+def register_build(name: str, particulars: Particulars, *, make_current: bool, by: User) -> Build:
+    """A new build. The first one becomes current whether asked for or not: forms need a default."""
+    with transaction.atomic():
+        try:
+            with transaction.atomic():
+                build = Build.objects.create(name=name, **asdict(particulars))
+        except IntegrityError as cause:
+            raise BuildExistsError from cause
+        audit.record(by, "registered a build", f"build {build.name}")
+        if make_current or Build.objects.current_build() is None:
+            make_build_current(build, by)
+    return build
+
+
+def change_build(build: Build, particulars: Particulars, *, by: User) -> bool:
+    """Whether anything changed. The name stays: results hold it."""
+    with transaction.atomic():
+        build = Build.objects.select_for_update().get(pk=build.pk)
+        changed = [name for name, value in asdict(particulars).items() if getattr(build, name) != value]
+        if changed:
+            Build.objects.filter(pk=build.pk).update(**asdict(particulars))
+            audit.record(by, "changed a build", f"build {build.name}", changed=changed)
+    return bool(changed)
+
+
+def make_build_current(build: Build, by: User) -> bool:
+    """Whether another one was current until now. The rows are locked, so that two at once end with one current."""
+    with transaction.atomic():
+        locked = Build.objects.select_for_update().filter(Q(is_current=True) | Q(pk=build.pk)).order_by("pk")
+        if any(row.pk == build.pk and row.is_current for row in locked):
+            return False
+        Build.objects.filter(is_current=True).update(is_current=False)
+        Build.objects.filter(pk=build.pk).update(is_current=True)
+        audit.record(by, "made a build current", f"build {build.name}")
+    return True
