@@ -70,12 +70,17 @@ def file_result(
     return Filed(found, is_new=False)
 
 
+def take_turn(tester: User) -> None:
+    """Wait until no other transaction writes results or drafts of this tester. SQLite has one writer anyway."""
+    User.objects.select_for_update(no_key=True).get(pk=tester.pk)
+
+
 def _as_of_now(tester: User, filing: Filing) -> Filing:
     """Take the tester's turn, and read again whether the script is Safety: it may have moved since the form.
 
     Saving a draft takes the same turn, so that no late save leaves a draft behind of what is filed.
     """
-    User.objects.select_for_update(no_key=True).get(pk=tester.pk)
+    take_turn(tester)
     version = ScriptVersion.objects.select_related("script").get(pk=filing.script_version.pk)
     return replace(filing, script_version=version)
 

@@ -67,8 +67,8 @@ def _is_public_address(host: str) -> bool:
         address = _innermost(ipaddress.ip_address(host))
     except ValueError:
         return False
-    inner = address.is_private or address.is_multicast or address.is_reserved or getattr(address, "is_site_local", 0)
-    return address.is_global and not inner
+    is_old_inner = isinstance(address, ipaddress.IPv6Address) and address.is_site_local
+    return address.is_global and not (address.is_multicast or address.is_reserved or is_old_inner)
 
 
 def _innermost(address: Address) -> Address:

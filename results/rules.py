@@ -163,7 +163,7 @@ def _faults_of_the_ratings(filing: Filing) -> list[Fault]:
     if is_silent and filing.needs_camera_note:
         found.append(Fault("camera_note", Code.NEEDS_CAMERA_NOTE))
     if len(filing.camera_note) > MOST_NOTE_CHARACTERS:
-        found.append(Fault("camera_note", Code.TOO_LONG))
+        found.append(Fault("camera_note", Code.TOO_LONG, str(len(filing.camera_note))))
     return found
 
 
@@ -182,7 +182,7 @@ def _faults_of_the_problems(filing: Filing, kept_tags: frozenset[str]) -> list[F
 
 def _faults_of_the_comment(filing: Filing) -> list[Fault]:
     if len(filing.comment) > MOST_COMMENT_CHARACTERS:
-        return [Fault("comment", Code.TOO_LONG)]
+        return [Fault("comment", Code.TOO_LONG, str(len(filing.comment)))]
     others = [key for key in filing.problems if key in taxonomy.TAG_BY_KEY and taxonomy.TAG_BY_KEY[key].needs_a_note]
     if others and not has_words(filing.comment):
         return [Fault("comment", Code.NEEDS_A_NOTE, others[0])]
