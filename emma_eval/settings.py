@@ -152,7 +152,7 @@ SESSION_COOKIE_NAME = "__Host-session" if SERVED_OVER_HTTPS else "session"
 CSRF_COOKIE_NAME = "__Host-csrf" if SERVED_OVER_HTTPS else "csrf"
 SESSION_COOKIE_AGE = 12 * 3600
 SESSION_SAVE_EVERY_REQUEST = False
-CSRF_FAILURE_VIEW = "emma_eval.accounts.views.csrf_failure"
+CSRF_FAILURE_VIEW = "emma_eval.accounts.views.front.csrf_failure"
 X_FRAME_OPTIONS = "DENY"
 
 CONTENT_SECURITY_POLICY = {
@@ -202,6 +202,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "emma_eval.accounts.sessions.end_old_sessions",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -267,7 +268,24 @@ ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Emma Eval] "
 ACCOUNT_PREVENT_ENUMERATION = True
 ACCOUNT_RATE_LIMITS = {"login": "60/m/ip", "login_failed": "30/m/ip,10/10m/key"}
+ACCOUNT_REAUTHENTICATION_METHODS = ["password", "mfa"]
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False  # nobody gets mail from us because a stranger typed an address
+ACCOUNT_FORMS = {
+    "login": "emma_eval.accounts.forms.SignInForm",
+    "reauthenticate": "emma_eval.accounts.forms.ReauthenticateForm",
+    "change_password": "emma_eval.accounts.forms.ChangePasswordForm",
+    "set_password": "emma_eval.accounts.forms.SetPasswordForm",
+    "reset_password": "emma_eval.accounts.forms.ResetPasswordForm",
+    "reset_password_from_key": "emma_eval.accounts.forms.ResetPasswordKeyForm",
+}
+ALLAUTH_TRUSTED_PROXY_COUNT = 1 if SECURE_PROXY_SSL_HEADER else 0
+MFA_FORMS = {
+    "authenticate": "emma_eval.accounts.forms.CodeForm",
+    "reauthenticate": "emma_eval.accounts.forms.ReauthenticateCodeForm",
+    "activate_totp": "emma_eval.accounts.forms.ActivateForm",
+}
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_ALLOW_UNVERIFIED_EMAIL = True  # every account began with a link that was mailed or handed over
 MFA_TOTP_ISSUER = "Emma Eval"
 
 
@@ -309,7 +327,7 @@ if REDIS_URL:
     CELERY_BROKER_URL = REDIS_URL
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
 else:
-    CELERY_BROKER_URL = "filesystem://"
+    CELERY_BROKER_URL = "filesystem://localhost"
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "data_folder_in": str(QUEUE_DIR),
         "data_folder_out": str(QUEUE_DIR),
@@ -323,7 +341,10 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TIMEZONE = TIME_ZONE
-CELERY_BEAT_SCHEDULE = {"sweep the outbox": {"task": "outbox.sweep", "schedule": 30.0}}
+CELERY_BEAT_SCHEDULE = {
+    "sweep the outbox": {"task": "outbox.sweep", "schedule": 30.0},
+    "clear away old sessions": {"task": "accounts.clear_away", "schedule": 3600.0},
+}
 
 LOGGING = {
     "version": 1,
