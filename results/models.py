@@ -130,7 +130,8 @@ class Result(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["tester", "draft_uuid"], name="one_result_a_draft"),
+            # The draft first: rows of a sheet are looked up by it, whoever their tester is by now.
+            models.UniqueConstraint(fields=["draft_uuid", "tester"], name="one_result_a_draft"),
             models.CheckConstraint(condition=_ratings_are_whole(), name="result_ratings_are_whole"),
             *[
                 models.CheckConstraint(

@@ -249,7 +249,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='result',
-            constraint=models.UniqueConstraint(fields=('tester', 'draft_uuid'), name='one_result_a_draft'),
+            constraint=models.UniqueConstraint(fields=('draft_uuid', 'tester'), name='one_result_a_draft'),
         ),
         migrations.AddConstraint(
             model_name='result',
