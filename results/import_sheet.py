@@ -1,0 +1,250 @@
+"""Import the old results sheet: look at all of it first, then write all good rows or nothing.
+
+A sheet is gone through in batches, so its size costs time but hardly memory. Looking and importing take
+the same way; an import is one transaction. The same row (time, tester, script) is filed once: seen again
+with the same content it adds nothing, with other content it is a conflict and changes nothing.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from emma_eval.accounts import audit
+from emma_eval.accounts.invite import invited_account
+from emma_eval.accounts.models import User
+from scripts_catalog.models import Build, RunCount, Script
+
+from .file_result import content_of, content_of_filing, problems_of, unsaved_result
+from .models import Problem, Result
+from .read_row import UNKNOWN_SCRIPT, BadRow, Catalogue, GoodRow, RowFault, read_row
+from .read_sheet import NAME_OF, Row, read_sheet
+
+ROWS_IN_A_BATCH = 500
+ATTEMPTS = 3
+FILED_OTHERWISE = "conflicts with a row filed before"
+REPEATED_OTHERWISE = "conflicts with an earlier row of this sheet"
+
+
+class RowsAreBadError(Exception):
+    """Only a sheet without bad rows was to be imported, and this one has some. Nothing was written."""
+
+    def __init__(self, findings: Findings) -> None:
+        super().__init__(f"{len(findings.bad)} bad rows")
+        self.findings = findings
+
+
+class OtherThanShownError(Exception):
+    """The sheet would by now add another number of results than was agreed to. Nothing was written."""
+
+
+@dataclass
+class Findings:
+    """What a sheet holds for this importer. A good row is `new`, or `here` already; conflicts count as bad."""
+
+    rows: int = 0
+    new: int = 0
+    here: int = 0
+    bad: list[BadRow] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+    new_testers: list[str] = field(default_factory=list)
+    new_builds: list[str] = field(default_factory=list)
+    tells_of_safety: bool = False
+
+    @property
+    def good(self) -> int:
+        return self.new + self.here
+
+    @property
+    def conflicts(self) -> int:
+        return sum(row.is_conflict for row in self.bad)
+
+
+def look_through(path: Path, importer: User | None) -> Findings:
+    """What an import of this sheet would do. Writes nothing. No importer: an operator at the machine."""
+    passage = _Passage(path, importer)
+    while rows := passage.next_rows():
+        passage.judge(rows)
+    return passage.findings
+
+
+def import_sheet(
+    path: Path, importer: User | None, name: str, *, only_good: bool = False, agreed: int | None = None
+) -> Findings:
+    """Import the good rows of a sheet, all of them or none, and say what was found.
+
+    With bad rows nothing is imported (RowsAreBadError), unless `only_good`. `agreed`: how many new results
+    somebody was told of; should it be another number, nothing is imported (OtherThanShownError).
+    """
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            with transaction.atomic():
+                return _import_at_once(path, importer, name, only_good, agreed)
+        except IntegrityError:  # somebody imported the same rows at the same moment: look again
+            if attempt == ATTEMPTS:
+                raise
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _import_at_once(path: Path, importer: User | None, name: str, only_good: bool, agreed: int | None) -> Findings:
+    passage = _Passage(path, importer)
+    while rows := passage.next_rows():
+        passage.write(passage.judge(rows))
+    passage.count_runs()
+    found = passage.findings
+    if found.bad and not only_good:
+        raise RowsAreBadError(found)
+    if agreed is not None and agreed != found.new:
+        raise OtherThanShownError
+    audit.record(
+        importer,
+        "sheet imported",
+        name,
+        is_safety=found.tells_of_safety,
+        rows=found.rows,
+        added=found.new,
+        here_already=found.here,
+        bad=len(found.bad),
+    )
+    return found
+
+
+class _Passage:
+    """One way through a sheet, some hundred rows at a time."""
+
+    def __init__(self, path: Path, importer: User | None) -> None:
+        sheet = read_sheet(path)
+        self.rows = sheet.rows
+        self.findings = Findings(notices=sheet.notices())
+        self.catalogue = Catalogue.seen_by(importer, timezone.now())
+        self.sees_safety = importer is None or importer.is_trained
+        self.people: dict[str, User | None] = {}
+        self.added: dict[uuid.UUID, tuple[int, str]] = {}
+        self.runs: Counter[tuple[Script, Build, bool]] = Counter()
+
+    def next_rows(self) -> list[Row]:
+        return list(islice(self.rows, ROWS_IN_A_BATCH))
+
+    def judge(self, rows: list[Row]) -> list[GoodRow]:
+        """Take these rows into the findings; those to be added come back."""
+        read = [read_row(row, self.catalogue) for row in rows]
+        good = [row for row in read if isinstance(row, GoodRow)]
+        self._look_up_people(good)
+        filed = _FiledBefore.of(good)
+        new = []
+        for row in read:
+            verdict = self._verdict(row, filed) if isinstance(row, GoodRow) else row
+            if isinstance(verdict, BadRow):
+                self.findings.bad.append(verdict)
+            elif verdict:
+                self.added[verdict.key] = (verdict.line, verdict.sheet_row.digest)
+                new.append(verdict)
+            self.findings.tells_of_safety |= row.is_covered
+        self.findings.rows += len(rows)
+        self.findings.new += len(new)
+        self.findings.here = self.findings.rows - self.findings.new - len(self.findings.bad)
+        self._name_newcomers(new)
+        return new
+
+    def _verdict(self, row: GoodRow, filed: _FiledBefore) -> GoodRow | BadRow | None:
+        """The row itself, if it is to be added; what is wrong with it; or None, if all it says is here already."""
+        if row.key in self.added:
+            line, digest = self.added[row.key]
+            return None if digest == row.sheet_row.digest else _conflict(row, REPEATED_OTHERWISE, f"row {line}")
+        found = filed.find(row)
+        if found is None:
+            return row
+        if found.is_covered and not self.sees_safety:
+            return _refused(row, "script", row.filing.script_version.script.slug, UNKNOWN_SCRIPT)
+        if _says_the_same(found, row):
+            return None
+        return _conflict(row, FILED_OTHERWISE, f"result {found.pk}", found.pk)
+
+    def _look_up_people(self, rows: list[GoodRow]) -> None:
+        emails = {row.email for row in rows} - self.people.keys()
+        self.people.update(dict.fromkeys(emails))
+        self.people.update({user.email: user for user in User.objects.filter(email__in=emails)})
+
+    def _name_newcomers(self, rows: list[GoodRow]) -> None:
+        testers = (row.email for row in rows if self.people[row.email] is None)
+        builds = (row.filing.build.name for row in rows if row.filing.build.pk is None)
+        self.findings.new_testers = list(dict.fromkeys([*self.findings.new_testers, *testers]))
+        self.findings.new_builds = list(dict.fromkeys([*self.findings.new_builds, *builds]))
+
+    def write(self, rows: list[GoodRow]) -> None:
+        """Add these rows: people and builds that are new first, then the results and their problems in bulk."""
+        for row in rows:
+            if row.filing.build.pk is None:
+                row.filing.build.save()
+        results = [
+            unsaved_result(self._person(row.email), row.key, row.call, row.filing, row.sheet_row) for row in rows
+        ]
+        Result.objects.bulk_create(results)
+        Problem.objects.bulk_create(
+            problem for result, row in zip(results, rows, strict=True) for problem in problems_of(result, row.filing)
+        )
+        self.runs.update(
+            (result.script, result.build, result.filed_as_safety) for result in results if not result.never_started
+        )
+
+    def _person(self, email: str) -> User:
+        person = self.people[email] or invited_account(email)
+        self.people[email] = person
+        return person
+
+    def count_runs(self) -> None:
+        """Add up the runs, always in the same order: two imports at once must not wait for each other in a ring."""
+        for (script, build, is_safety), runs in sorted(self.runs.items(), key=lambda item: _order_of(*item[0])):
+            RunCount.objects.all().add(script, build, filed_as_safety=is_safety, runs=runs)
+
+
+def _order_of(script: Script, build: Build, is_safety: bool) -> tuple[int, int, bool]:
+    return script.pk, build.pk, is_safety
+
+
+@dataclass(frozen=True)
+class _FiledBefore:
+    """The results that rows may already be: imported from the same row once, or filed here for the same call."""
+
+    by_key: dict[uuid.UUID, Result]
+    by_call: dict[tuple[str, datetime, str], Result]
+
+    @classmethod
+    def of(cls, rows: Iterable[GoodRow]) -> _FiledBefore:
+        results = Result.objects.select_related("script", "tester")
+        times = {row.filing.called_at for row in rows}
+        return cls(
+            {result.draft_uuid: result for result in results.filter(draft_uuid__in=[row.key for row in rows])},
+            {
+                (result.tester.email, result.called_at, result.script_id): result
+                for result in results.filter(called_at__in=times)
+            },
+        )
+
+    def find(self, row: GoodRow) -> Result | None:
+        call = (row.email, row.filing.called_at, row.filing.script_version.script.slug)
+        return self.by_key.get(row.key) or self.by_call.get(call)
+
+
+def _says_the_same(result: Result, row: GoodRow) -> bool:
+    """Against what the sheet said then, not what the result says now: a correction since is no conflict."""
+    if result.sheet_digest:
+        return result.sheet_digest == row.sheet_row.digest
+    return content_of(result) == content_of_filing(row.filing)
+
+
+def _conflict(row: GoodRow, reason: str, value: str, result_pk: int | None = None) -> BadRow:
+    fault = RowFault(row.line, NAME_OF["timestamp"], value, reason, result_pk)
+    return BadRow(row.line, (fault,), row.is_covered, is_conflict=True)
+
+
+def _refused(row: GoodRow, key: str, value: str, reason: str) -> BadRow:
+    return BadRow(row.line, (RowFault(row.line, NAME_OF[key], value, reason),), row.is_covered)

@@ -1,0 +1,366 @@
+"""Read one row of the old sheet into a filing, or say everything that is wrong with it.
+
+The words for what is wrong are fixed, so that reports can be compared. The rules themselves are
+those of `rules.py`; here stand only what a sheet adds (dates, lists of labels, yes and no) and its words.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import uuid
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.utils.text import slugify
+
+from emma_eval.accounts.models import User
+from scripts_catalog import taxonomy
+from scripts_catalog.models import Build, ScriptVersion, sort_key_of
+
+from .file_result import SheetRow
+from .models import DIMENSION_KEYS, ProblemOrder
+from .read_sheet import NAME_OF, PLACE_OF, Row, problems_key
+from .rules import STUCK_START, Code, Fault, Filing, Ratings, faults_of, read_rating, without_control_characters
+from .sheet_labels import NOTHING, TAG_OF_LABEL, plain, tags_in
+from .sheet_time import time_of
+
+# Names the results that come from sheets; changing it would import every old sheet a second time.
+NAMESPACE = uuid.UUID("5f0a3a0e-6d0c-4f0b-9d3c-2f4b1c9be7a4")
+MOST_VALUE_CHARACTERS = 200
+MOST_OLD_TEXT_CHARACTERS = 5_000
+RETIRED_TAGS = frozenset(tag.key for tag in taxonomy.TAG_BY_KEY.values() if tag.retired_in is not None)
+
+NOT_AMONG_PICKED = "biggest problem not among the picked"
+IMPOSSIBLE_DATE = "impossible date"
+UNKNOWN_SCRIPT = "unknown script"
+UNKNOWN_TAG = "unknown tag"
+# What the sheet's words are for each broken rule.
+REASONS = {
+    Code.MISSING: "missing score",
+    Code.NOT_WHOLE: "score not whole",
+    Code.OUT_OF_RANGE: "score out of range",
+    Code.UNKNOWN_TAG: UNKNOWN_TAG,
+    Code.DOUBLED_TAG: "tag picked twice",
+    Code.NEEDS_A_NOTE: "Other without a note",
+    Code.NOT_A_LINK: "not a link",
+    Code.IN_THE_FUTURE: "date in the future",
+    Code.LONG_AGO: IMPOSSIBLE_DATE,
+    Code.TOO_LONG: "comment too long",
+}
+COLUMN_OF_FIELD = {"called_at": "timestamp", "recording_link": "link", "problems": "biggest"}
+YES = frozenset({"yes", "y", "true", "1", "1.0", "x"})
+NO = frozenset({"no", "n", "false", "0", "0.0"}) | NOTHING
+
+
+@dataclass(frozen=True)
+class RowFault:
+    """One thing wrong with a row: where, what stands there, and why it can't be imported."""
+
+    line: int
+    column: str
+    value: str
+    reason: str
+    result_pk: int | None = None
+
+
+@dataclass(frozen=True)
+class BadRow:
+    line: int
+    faults: tuple[RowFault, ...]
+    is_covered: bool
+    is_conflict: bool = False
+
+    @property
+    def reasons(self) -> list[str]:
+        """Each kind of reason once, in the order of the columns."""
+        return list(dict.fromkeys(fault.reason for fault in self.faults))
+
+
+@dataclass(frozen=True)
+class GoodRow:
+    """A row that can be filed. `key` is the same for every row with this time, tester and script."""
+
+    line: int
+    key: uuid.UUID
+    call: uuid.UUID
+    email: str
+    filing: Filing
+    sheet_row: SheetRow
+
+    @property
+    def is_covered(self) -> bool:
+        return _is_covered(self.filing)
+
+
+@dataclass
+class Catalogue:
+    """What rows are read against: the scripts the importer may know of, in all their versions, and the builds."""
+
+    now: datetime
+    versions: dict[str, list[ScriptVersion]]
+    visible: frozenset[int]
+    builds: dict[str, Build]
+
+    @classmethod
+    def seen_by(cls, importer: User | None, now: datetime) -> Catalogue:
+        """Everything, as this person may know it. No person: an operator at the machine, who sees all."""
+        everything = ScriptVersion.objects.select_related("script").defer("what_to_do", "steps", "anchors", "summary")
+        seen = everything if importer is None else everything.visible_to(importer)
+        versions: dict[str, list[ScriptVersion]] = {}
+        for version in everything.order_by("number"):
+            versions.setdefault(version.script.slug, []).append(version)
+        visible = frozenset(seen.values_list("pk", flat=True))
+        return cls(now, versions, visible, {build.sort_key: build for build in Build.objects.all()})
+
+    def version(self, slug: str, called_at: datetime) -> ScriptVersion | None:
+        """The version in force at the time of the call, else the first; None for what the importer may not know."""
+        versions = self.versions.get(slug)
+        if not versions:
+            return None
+        in_force = [version for version in versions if version.created_at <= called_at]
+        found = in_force[-1] if in_force else versions[0]
+        return found if found.pk in self.visible else None
+
+    def build(self, name: str) -> Build:
+        """The build of this name; 2026.9 and 2026.09 are one. One that is not known yet is not saved here."""
+        key = sort_key_of(name)
+        return self.builds.setdefault(key, Build(name=name, sort_key=key))
+
+
+@dataclass
+class _Reader:
+    """One row being read: its text, and the faults found so far."""
+
+    row: Row
+    catalogue: Catalogue
+    faults: list[RowFault] = field(default_factory=list)
+
+    def wrong(self, key: str, reason: str) -> None:
+        value = without_control_characters(self.row[key])[:MOST_VALUE_CHARACTERS]
+        self.faults.append(RowFault(self.row.line, NAME_OF[key], value, reason))
+
+    def is_wrong(self, key: str) -> bool:
+        return any(fault.column == NAME_OF[key] for fault in self.faults)
+
+    def time(self) -> datetime:
+        """When the call was; now, where the row does not say it, so that the other columns can be read."""
+        text = self.row["timestamp"].strip()
+        found = time_of(text)
+        if found is None:
+            self.wrong("timestamp", IMPOSSIBLE_DATE if text else "missing date")
+        return found or self.catalogue.now
+
+    def email(self) -> str:
+        email = self.row["tester"].strip().lower()
+        if not email:
+            self.wrong("tester", "missing tester")
+        elif not _is_email(email):
+            self.wrong("tester", "not an e-mail address")
+        return email
+
+    def version(self, called_at: datetime) -> ScriptVersion:
+        """The script's version; one of nothing, where the script is not known."""
+        found = self.catalogue.version(_slug_of(self.row["script"]), called_at)
+        if found is None:
+            self.wrong("script", UNKNOWN_SCRIPT)
+        return found or ScriptVersion()
+
+    def build(self) -> Build:
+        name = " ".join(without_control_characters(self.row["build"]).split())
+        if not name:
+            self.wrong("build", "missing build")
+        elif len(name) > 60 or len(sort_key_of(name)) > 160:
+            self.wrong("build", "build name too long")
+        else:
+            return self.catalogue.build(name)
+        return Build()
+
+    def ratings(self) -> Ratings:
+        return Ratings(**{key: self.rating(key) for key in DIMENSION_KEYS})
+
+    def rating(self, key: str) -> int | None:
+        text = self.row[key].strip()
+        if plain(text) in NOTHING:
+            return None
+        found = read_rating(_with_point(text))
+        if isinstance(found, Code):
+            self.wrong(key, REASONS[found])
+            return None
+        return found
+
+    def problems(self) -> tuple[dict[str, tuple[str, ...]], set[str]]:
+        """The tags that were picked, by their group, and the words that stand there but are no tag of it."""
+        picked: dict[str, tuple[str, ...]] = {}
+        strangers: set[str] = set()
+        for group in taxonomy.TAG_GROUPS:
+            found, unknown = tags_in(self.row[problems_key(group)])
+            own = tuple(tag for tag in found if taxonomy.GROUP_OF_TAG[tag] is group)
+            foreign = [tag for tag in found if taxonomy.GROUP_OF_TAG[tag] is not group]
+            if unknown or foreign:
+                self.wrong(problems_key(group), UNKNOWN_TAG)
+            strangers.update(unknown, (plain(taxonomy.TAG_BY_KEY[tag].label) for tag in foreign))
+            if own:
+                picked[group.key] = own
+        return picked, strangers
+
+    def biggest(self, picked: dict[str, tuple[str, ...]], strangers: set[str]) -> str | None:
+        """The tag that is named the biggest. Words that are picked but no tag are faulted where they are picked."""
+        words = plain(self.row["biggest"])
+        if words in NOTHING:
+            return None
+        tag = TAG_OF_LABEL.get(words)
+        if any(tag in tags for tags in picked.values()):
+            return tag
+        if words not in strangers:
+            self.wrong("biggest", NOT_AMONG_PICKED)
+        return None
+
+    def met_before(self) -> bool:
+        answer = plain(self.row["returning"])
+        if answer not in YES | NO:
+            self.wrong("returning", "not a yes or no")
+        return answer in YES
+
+    def old_text(self, key: str) -> str:
+        text = without_control_characters(self.row[key]).strip()
+        if len(text) > MOST_OLD_TEXT_CHARACTERS:
+            self.wrong(key, "text too long")
+        return text
+
+
+def read_row(row: Row, catalogue: Catalogue) -> GoodRow | BadRow:
+    """Read a row. Every fault is found, those of a row whose date or script is unreadable too."""
+    reader = _Reader(row, catalogue)
+    filing = _filing_of(reader)
+    email = reader.email()
+    worst_moment, minute_in_call = reader.old_text("worst_moment"), reader.old_text("minute_in_call")
+    for fault in faults_of(filing, catalogue.now, kept_tags=RETIRED_TAGS):
+        _add_broken_rule(reader, fault)
+    if reader.faults:
+        faults = sorted(reader.faults, key=lambda fault: _PLACE_OF_NAME[fault.column])
+        return BadRow(row.line, tuple(faults), _is_covered(filing))
+    return GoodRow(
+        line=row.line,
+        key=key_of(filing, email),
+        call=_call_of(filing, email),
+        email=email,
+        filing=filing,
+        sheet_row=SheetRow(_digest_of(filing, worst_moment, minute_in_call), worst_moment, minute_in_call),
+    )
+
+
+def _is_covered(filing: Filing) -> bool:
+    """Whether only the trained may know of this row. A row of no known script tells nothing."""
+    version = filing.script_version
+    return version.is_safety or (version.script_id is not None and version.script.is_safety)
+
+
+def _filing_of(reader: _Reader) -> Filing:
+    called_at = reader.time()
+    version = reader.version(called_at)
+    build = reader.build()
+    ratings = reader.ratings()
+    picked, strangers = reader.problems()
+    biggest = reader.biggest(picked, strangers)
+    problems, order = in_order(picked, biggest)
+    is_rated = bool(ratings.given()) or any(reader.is_wrong(key) for key in DIMENSION_KEYS)
+    return Filing(
+        script_version=version,
+        build=build,
+        called_at=called_at,
+        ratings=ratings,
+        camera_used=ratings.vision is not None,
+        never_started=not is_rated and STUCK_START in problems,
+        problems=problems,
+        problem_order=order,
+        comment=without_control_characters(reader.row["comment"]).strip(),
+        met_emma_before=reader.met_before(),
+        recording_link=reader.row["link"].strip(),
+        needs_camera_note=False,
+    )
+
+
+def in_order(picked: dict[str, tuple[str, ...]], biggest: str | None) -> tuple[tuple[str, ...], ProblemOrder]:
+    """One list of tags, a named biggest first, and how much of its order the sheet really tells.
+
+    Within a group the order of picking is kept. Between groups a sheet tells at most which tag is the biggest.
+    """
+    tags = [tag for group in picked.values() for tag in group]
+    if biggest is not None:
+        tags.remove(biggest)
+        tags.insert(0, biggest)
+    if len(picked) <= 1:
+        return tuple(tags), ProblemOrder.OVERALL
+    return tuple(tags), ProblemOrder.GROUPS if biggest is None else ProblemOrder.BIGGEST
+
+
+def _add_broken_rule(reader: _Reader, fault: Fault) -> None:
+    """Report a broken rule in its column, unless the column is only empty because its text could not be read."""
+    key = COLUMN_OF_FIELD.get(fault.field, fault.field)
+    if fault.field == "problems" and fault.about in taxonomy.GROUP_OF_TAG:
+        key = problems_key(taxonomy.GROUP_OF_TAG[fault.about])
+    if fault.code != Code.MISSING or not reader.is_wrong(key):
+        reader.wrong(key, REASONS.get(fault.code, fault.code.value))
+
+
+_PLACE_OF_NAME = {NAME_OF[key]: place for key, place in PLACE_OF.items()}
+
+
+# --- the key and the digest of a row -----------------------------------------------------------
+
+
+def key_of(filing: Filing, email: str) -> uuid.UUID:
+    """The same time, tester and script are the same row, in whatever sheet it stands and however it is spelled."""
+    time = filing.called_at.astimezone(UTC).isoformat()
+    return uuid.uuid5(NAMESPACE, f"{time}|{email}|{filing.script_version.script.slug}")
+
+
+def _call_of(filing: Filing, email: str) -> uuid.UUID:
+    """One row per script, so rows of one tester with one recording are of one call."""
+    if not filing.recording_link:
+        return uuid.uuid5(key_of(filing, email), "call")
+    return uuid.uuid5(NAMESPACE, f"call|{email}|{filing.recording_link}")
+
+
+def _digest_of(filing: Filing, worst_moment: str, minute_in_call: str) -> str:
+    """What the row says beyond its key, so that another spelling of the same (NA, N/A) is no other content."""
+    said = [
+        filing.build.sort_key,
+        filing.recording_link,
+        [filing.ratings[key] for key in DIMENSION_KEYS],
+        filing.problems,
+        filing.problem_order,
+        filing.comment,
+        filing.met_emma_before,
+        worst_moment,
+        minute_in_call,
+    ]
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+
+
+# --- single cells ------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1024)
+def _is_email(text: str) -> bool:
+    try:
+        validate_email(text)
+    except ValidationError:
+        return False
+    return len(text) <= 254
+
+
+@lru_cache(maxsize=1024)
+def _slug_of(text: str) -> str:
+    """Scripts are named by their slug; "Bad news day" is read as bad-news-day."""
+    return slugify(text.replace("_", " "))
+
+
+def _with_point(number: str) -> str:
+    """4,0 is how half the world's spreadsheets write 4.0."""
+    return re.sub(r"^(\d+),(\d+)$", r"\1.\2", number)

@@ -1,0 +1,387 @@
+"""Read the old results sheet: a CSV or XLSX file in, rows of text with their line numbers out.
+
+Nothing is judged here but whether this is the sheet at all. The file is read as a stream. Whatever is
+wrong with it as a file is one sentence, in a SheetError.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+import unicodedata
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+
+from scripts_catalog import taxonomy
+
+MOST_BYTES = 100_000_000
+MOST_UNPACKED_BYTES = 300_000_000
+MOST_ROWS = 1_000_000
+MOST_COLUMNS = 200
+MOST_SHEETS = 30
+MOST_CELL_CHARACTERS = 2_000_000
+HEADER_WITHIN = 20
+SEPARATORS = ",;\t|"
+
+csv.field_size_limit(MOST_CELL_CHARACTERS)
+
+
+class SheetError(Exception):
+    """The file can't be read as the results sheet. The message is a sentence for the person who chose it."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the sheet. Headers are compared by their letters and digits alone, so spelling may vary."""
+
+    key: str
+    name: str
+    other_names: tuple[str, ...] = ()
+    is_required: bool = False
+
+
+def problems_key(group: taxonomy.TagGroup) -> str:
+    return f"problems:{group.key}"
+
+
+def _problems_column(group: taxonomy.TagGroup) -> Column:
+    others = (f"Problems: {group.label_studio}",) if group.label_studio else ()
+    return Column(problems_key(group), f"Problems: {group.name}", others)
+
+
+# In the order of the sheet, which is also the order in which faults are reported.
+COLUMNS = (
+    Column("timestamp", "Timestamp", ("Date and time", "Time"), is_required=True),
+    Column("tester", "Tester", ("Tester email", "Email address"), is_required=True),
+    Column("script", "Script", is_required=True),
+    Column("build", "Emma build", ("Build",), is_required=True),
+    Column("link", "Recording link", ("Recording", "Link")),
+    *(Column(found.key, found.name, is_required=found.key != "vision") for found in taxonomy.DIMENSIONS),
+    *(_problems_column(group) for group in taxonomy.TAG_GROUPS),
+    Column("biggest", "Biggest problem"),
+    Column("comment", "Comment", ("Comments",)),
+    Column("returning", "Returning user?"),
+    Column("worst_moment", "Worst moment"),
+    Column("minute_in_call", "Minute in call"),
+)
+PLACE_OF = {column.key: place for place, column in enumerate(COLUMNS)}
+NAME_OF = {column.key: column.name for column in COLUMNS}
+
+
+def _bare(header: str) -> str:
+    words = unicodedata.normalize("NFKC", header).casefold().replace("&", "and")
+    return "".join(character for character in words if character.isalnum())
+
+
+_PLACE_OF_HEADER = {
+    _bare(name): PLACE_OF[column.key] for column in COLUMNS for name in (column.name, *column.other_names)
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the sheet: its record number as a spreadsheet shows it, and its text by column key."""
+
+    line: int
+    cells: tuple[str, ...]
+
+    def __getitem__(self, key: str) -> str:
+        return self.cells[PLACE_OF[key]]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What the header says, and the rows below it, to be gone through once."""
+
+    ignored: tuple[str, ...]
+    absent: tuple[str, ...]
+    rows: Iterator[Row]
+    encoding: str = ""
+
+    def notices(self) -> list[str]:
+        """What the reader should know though nothing is wrong."""
+        said = []
+        if self.ignored:
+            said.append(f"Columns that are not part of the results sheet are ignored: {', '.join(self.ignored)}.")
+        if self.absent:
+            said.append(f"The sheet has no column {', '.join(self.absent)}; it is read as empty.")
+        if self.encoding == "cp1252":
+            said.append("The file is not UTF-8. It was read as Western European (Windows): look at the accents.")
+        return said
+
+
+@dataclass(frozen=True)
+class _Header:
+    """Where each of our columns stands in the file, and the headers that are none of ours."""
+
+    positions: tuple[int | None, ...]
+    ignored: tuple[str, ...]
+
+    @classmethod
+    def of(cls, cells: Sequence[str]) -> _Header:
+        positions: list[int | None] = [None] * len(COLUMNS)
+        ignored = []
+        for position, text in enumerate(cells):
+            place = _PLACE_OF_HEADER.get(_bare(text))
+            if place is None:
+                ignored.extend([text.strip()[:60]] if text.strip() else [])
+            elif positions[place] is not None:
+                raise SheetError(f"The column {COLUMNS[place].name} is there twice. Rename or remove one of them.")
+            else:
+                positions[place] = position
+        return cls(tuple(positions), tuple(ignored))
+
+    @property
+    def absent(self) -> list[Column]:
+        return [column for column, position in zip(COLUMNS, self.positions, strict=True) if position is None]
+
+    @property
+    def known(self) -> int:
+        return len(COLUMNS) - len(self.absent)
+
+
+Records = Iterator[tuple[int, Sequence[str]]]
+
+
+def read_sheet(path: Path) -> Sheet:
+    """Open the results sheet: its header now, its rows as they are asked for. Raises SheetError, also midway."""
+    with path.open("rb") as file:
+        start = file.read(4)
+    if path.stat().st_size > MOST_BYTES:
+        raise SheetError(f"The file is larger than {MOST_BYTES // 1_000_000} MB. Divide it into smaller sheets.")
+    if not start:
+        raise SheetError("The file is empty.")
+    if start.startswith(b"\xd0\xcf\x11\xe0"):
+        raise SheetError("This is an old .xls file, or it has a password. Save it as .xlsx without one, or as CSV.")
+    if start.startswith(b"PK"):
+        return _sheet_of(_xlsx_records(path), "")
+    encoding = _encoding_of(path)
+    return _sheet_of(_csv_records(path, encoding), encoding)
+
+
+def _sheet_of(records: Records, encoding: str) -> Sheet:
+    header = None
+    for line, cells in records:
+        if any(cell.strip() for cell in cells):
+            header = _Header.of(cells)
+            break
+        if line >= HEADER_WITHIN:
+            break
+    if header is None:
+        raise SheetError("The file has no header: its first row should name the columns.")
+    lacking = [column.name for column in header.absent if column.is_required]
+    if lacking:
+        raise SheetError(f"This does not look like the results sheet: it has no column {', '.join(lacking)}.")
+    absent = tuple(column.name for column in header.absent)
+    return Sheet(header.ignored, absent, _rows(records, header), encoding)
+
+
+def _rows(records: Records, header: _Header) -> Iterator[Row]:
+    """The rows that say anything. A box for "Returning user?" that nobody ticked says nothing."""
+    answer = PLACE_OF["returning"]
+    count = 0
+    for line, cells in records:
+        width = len(cells)
+        ours = tuple(cells[at] if at is not None and at < width else "" for at in header.positions)
+        if not any(text and not text.isspace() for place, text in enumerate(ours) if place != answer):
+            continue
+        count += 1
+        if count > MOST_ROWS:
+            raise SheetError(f"The sheet has more than {MOST_ROWS:,} rows. Divide it into smaller sheets.")
+        yield Row(line, ours)
+
+
+# --- CSV ---------------------------------------------------------------------------------------
+
+
+def _encoding_of(path: Path) -> str:
+    """UTF-8 or UTF-16 where the bytes say so; whatever is neither was saved by an old Windows program."""
+    with path.open("rb") as file:
+        start = file.read(4)
+        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            return "utf-16"
+        if len(start) == 4 and start[1] == start[3] == 0 and start[0]:
+            return "utf-16-le"
+        if len(start) == 4 and start[0] == start[2] == 0 and start[1]:
+            return "utf-16-be"
+        file.seek(0)
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        try:
+            while chunk := file.read(1 << 20):
+                decoder.decode(chunk)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return "cp1252"
+    return "utf-8-sig"
+
+
+def _csv_records(path: Path, encoding: str) -> Records:
+    """Records counted as a spreadsheet shows them: a quoted line break does not begin a new one."""
+    # An old Windows program leaves five bytes undefined; a mark in their place loses less than a refusal.
+    errors = "replace" if encoding == "cp1252" else "strict"
+    line = 0
+    with path.open(encoding=encoding, errors=errors, newline="") as file:
+        try:
+            separator = _separator_of(file)
+            for cells in csv.reader(file, delimiter=separator, strict=True):
+                line += 1
+                if len(cells) > MOST_COLUMNS and any(cells[MOST_COLUMNS:]):
+                    raise SheetError(f"Row {line} has more than {MOST_COLUMNS} columns.")
+                yield line, cells
+        except csv.Error as cause:
+            raise SheetError(
+                f"Row {line + 1} can't be read: a quotation mark there is not closed, or stands inside a quoted cell."
+            ) from cause
+        except UnicodeError as cause:
+            raise SheetError(
+                f"The text after row {line} is damaged: it is not {encoding.upper()} throughout."
+            ) from cause
+
+
+def _separator_of(file: Any) -> str:
+    """The separator under which the header shows most of our columns. Leaves the file where the records begin."""
+    start = file.tell()
+    first = file.readline(MOST_CELL_CHARACTERS)
+    if re.fullmatch(r"sep=.\s*", first):  # Excel's own hint, which it does not count as a row
+        return str(first[4])
+    file.seek(start)
+    best, most = ",", -1
+    for separator in SEPARATORS:
+        known = _known_columns(file, separator)
+        file.seek(start)
+        if known > most:
+            best, most = separator, known
+    return best
+
+
+def _known_columns(file: Any, separator: str) -> int:
+    try:
+        for cells in csv.reader(iter(lambda: file.readline(MOST_CELL_CHARACTERS), ""), delimiter=separator):
+            if any(cell.strip() for cell in cells):
+                return sum(_bare(cell) in _PLACE_OF_HEADER for cell in cells)
+    except csv.Error:
+        return -1
+    return -1
+
+
+# --- XLSX --------------------------------------------------------------------------------------
+
+
+def _xlsx_records(path: Path) -> Records:
+    """The rows of the sheet in the workbook whose header knows most of our columns."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if sum(part.file_size for part in archive.infolist()) > MOST_UNPACKED_BYTES:
+                raise SheetError("The workbook unpacks to more than can be read. Save the sheet as CSV.")
+            has_formulas = _has_formulas(archive)
+        yield from _numbered(_values(path, has_formulas))
+    except SheetError:
+        raise
+    except Exception as cause:  # a damaged workbook fails inside zip, XML or openpyxl, in any way there is
+        raise SheetError("The workbook is damaged or is not an .xlsx file. Open it and save it again.") from cause
+
+
+def _numbered(rows: Iterable[Sequence[str]]) -> Records:
+    """Number the rows; a row said to lie millions below the others must not keep us counting."""
+    for line, cells in enumerate(rows, 1):
+        if line > MOST_ROWS + HEADER_WITHIN:
+            raise SheetError(f"The sheet has more than {MOST_ROWS:,} rows. Divide it into smaller sheets.")
+        yield line, cells
+
+
+def _has_formulas(archive: zipfile.ZipFile) -> bool:
+    """Whether any sheet holds a formula: then a second reading is needed for those without a stored value."""
+    for part in archive.namelist():
+        if not part.startswith("xl/worksheets/"):
+            continue
+        tail = b""
+        with archive.open(part) as file:
+            while chunk := file.read(1 << 20):
+                if b"<f>" in tail + chunk or b"<f " in tail + chunk:
+                    return True
+                tail = chunk[-2:]
+    return False
+
+
+def _values(path: Path, has_formulas: bool) -> Iterator[list[str]]:
+    """The text of each row. A comment that begins with "=" was stored as a formula: its words are the text."""
+    values = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
+    try:
+        sheet = _results_sheet(values)
+        if not has_formulas:
+            for cells in _cell_rows(values, sheet):
+                yield [_text_of(cell) for cell in cells]
+            return
+        formulas = openpyxl.load_workbook(path, read_only=True, keep_links=False)
+        try:
+            for cells, written in zip(_cell_rows(values, sheet), _cell_rows(formulas, sheet), strict=True):
+                yield [
+                    _text_of(typed if cell.value is None else cell) for cell, typed in zip(cells, written, strict=True)
+                ]
+        finally:
+            formulas.close()
+    finally:
+        values.close()
+
+
+def _cell_rows(workbook: Any, sheet: int) -> Iterator[Sequence[Any]]:
+    worksheet = workbook.worksheets[sheet]
+    worksheet.reset_dimensions()  # programs write wrong ones, and rows beyond them would be lost
+    rows: Iterator[Sequence[Any]] = worksheet.iter_rows(max_col=MOST_COLUMNS)
+    return rows
+
+
+def _results_sheet(workbook: Any) -> int:
+    """The team's workbook holds more sheets than the results; ours is the one whose header fits best."""
+    if not workbook.worksheets:
+        raise SheetError("The workbook holds no sheet with cells.")
+    known = [_columns_known(workbook, place) for place in range(min(len(workbook.worksheets), MOST_SHEETS))]
+    return known.index(max(known))
+
+
+def _columns_known(workbook: Any, sheet: int) -> int:
+    for line, cells in enumerate(_cell_rows(workbook, sheet), 1):
+        texts = [_text_of(cell) for cell in cells]
+        if any(text.strip() for text in texts):
+            return sum(_bare(text) in _PLACE_OF_HEADER for text in texts)
+        if line >= HEADER_WITHIN:
+            break
+    return 0
+
+
+def _text_of(cell: Any) -> str:
+    """A cell as somebody would have typed it: whole numbers without a point, dates year first."""
+    value = cell.value
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return _unescaped(value)
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, float):
+        return _text_of_number(value, cell.number_format)
+    if isinstance(value, datetime):
+        return value.replace(microsecond=0).isoformat(" ")
+    return str(value)
+
+
+def _text_of_number(value: float, shown_as: str | None) -> str:
+    """A build typed as 2026.10 is the number 2026.1: only the format of the cell still knows the last digit."""
+    decimals = re.fullmatch(r"0\.(0+)", shown_as or "")
+    if decimals and not value.is_integer():
+        return f"{value:.{len(decimals[1])}f}"
+    return str(int(value)) if value.is_integer() else repr(value)
+
+
+def _unescaped(text: str) -> str:
+    """XLSX writes characters that XML can't hold as _x000B_."""
+    if "_x" not in text:
+        return text
+    return re.sub(r"_x([0-9A-Fa-f]{4})_", lambda code: chr(int(code[1], 16)), text)
