@@ -32,6 +32,11 @@ class ResultQuerySet(models.QuerySet["Result"]):
         safety_now = Script.objects.filter(area=taxonomy.SAFETY).values("slug")
         return self.filter(filed_as_safety=False).exclude(script__in=safety_now)
 
+    def waiting_for_link_of(self, tester: User) -> ResultQuerySet:
+        """Filed here by this tester before the recording had a link; a call that never started needs none."""
+        missing = self.filter(tester=tester, recording_link="", never_started=False)
+        return missing.filter(sheet_digest="", reviewed_at=None)
+
     def rated(self) -> ResultQuerySet:
         """Results that count in means: the call took place."""
         return self.filter(never_started=False)
@@ -209,6 +214,10 @@ class DraftQuerySet(models.QuerySet["Draft"]):
         """A tester's own drafts; those of a script that is Safety now only while the tester is trained."""
         mine = self.filter(tester=user)
         return mine if user.is_trained else mine.exclude(script__area=taxonomy.SAFETY)
+
+    def hidden_from(self, user: User) -> DraftQuerySet:
+        """A tester's own drafts that the tester may not know of at present."""
+        return self.filter(tester=user).exclude(pk__in=Draft.objects.visible_to(user).values("pk"))
 
 
 class Draft(models.Model):

@@ -1,0 +1,364 @@
+"""Filing a result: the form, its draft that is saved as you go, two tabs put together, and the filing itself."""
+
+from __future__ import annotations
+
+import json
+import uuid as uuids
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse, HttpResponseBase, HttpResponseRedirect, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from emma_eval.accounts import resume
+from emma_eval.accounts.models import User
+from emma_eval.accounts.roles import Role, UserRequest, for_roles
+from scripts_catalog import taxonomy
+from scripts_catalog.models import Build, Script, ScriptVersion
+
+from ..file_result import FiledOtherwiseError, file_result
+from ..forms import NO, YES, ResultForm
+from ..merge_drafts import differences, merged
+from ..models import Draft, Result
+from ..save_draft import (
+    ChangedElsewhereError,
+    FiledAlreadyError,
+    TooManyDraftsError,
+    changed_elsewhere,
+    discard_draft,
+    save_draft,
+)
+from ..typed import Typed, said, typed_in
+from .form_page import FormPage
+from .words import typed_of
+
+MOST_BYTES_OF_A_DRAFT = 200_000
+MOST_DIGITS = 18
+MOST_SAVES = 2**31 - 2
+
+
+class SeeOther(HttpResponseRedirect):
+    status_code = 303
+
+
+# --- the form ----------------------------------------------------------------------------------
+
+
+@never_cache
+@for_roles(Role.TESTER)
+def result_new(request: UserRequest) -> HttpResponse:
+    """A fresh form; the browser takes a UUID of its own for it, or goes to the one made here."""
+    slug = request.GET.get("script", "")
+    if not slug:
+        return _pick_a_script(request, uuids.uuid4(), is_new=True)
+    version = _latest_version(request.user, slug)
+    if version.script.retired_at is not None:
+        messages.warning(request, f"“{version.title}” was retired, so it takes no new results. Pick another script.")
+        return _pick_a_script(request, uuids.uuid4(), is_new=True)
+    typed = _first_words(request.user, version, request.GET.get("call", ""))
+    form = _form(request.user, version, typed)
+    return _show(request, FormPage(form, str(uuids.uuid4()), is_new=True))
+
+
+@never_cache
+@for_roles(Role.TESTER)
+@require_http_methods(["GET", "HEAD", "PUT", "DELETE", "POST"])
+def draft(request: UserRequest, uuid: uuids.UUID) -> HttpResponseBase:
+    """The form of one draft: show it, save it (PUT), throw it away (DELETE, or POST from the to-do page)."""
+    if request.method == "PUT":
+        return _save(request, uuid)
+    if request.method in {"DELETE", "POST"}:
+        discard_draft(request.user, uuid)
+        return HttpResponse(status=204) if request.method == "DELETE" else SeeOther(reverse("todo"))
+    filed = Result.objects.visible_to(request.user).filter(tester=request.user, draft_uuid=uuid).first()
+    if filed is not None:
+        return render(request, "results/already_filed.html", {"result": filed, "uuid": uuid})
+    return _show_draft(request, uuid)
+
+
+def _show_draft(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
+    kept = resume.take(request)
+    found = Draft.objects.visible_to(request.user).filter(uuid=uuid).first()
+    typed = typed_in(kept.dict()) if kept is not None else found.fields if found is not None else None
+    version = _version_for(request, found, typed)
+    if version is None:
+        return _pick_a_script(request, uuid)
+    words = typed if typed is not None else _first_words(request.user, version, request.GET.get("call", ""))
+    page = FormPage(
+        _form(request.user, version, words),
+        str(uuid),
+        draft_version=found.version if found is not None else 0,
+        saved_at=found.saved_at if found is not None else None,
+        is_unsaved=kept is not None,
+    )
+    return _show(request, page)
+
+
+def _version_for(request: UserRequest, found: Draft | None, typed: Typed | None) -> ScriptVersion | None:
+    """The version that is being filed: as asked for, as it stands in the draft, or the script's latest."""
+    named = request.GET.get("script_version") or (typed or {}).get("script_version")
+    if named:
+        return _version(request.user, named)
+    slug = request.GET.get("script") or (found.script_id if found is not None else "")
+    return _latest_version(request.user, slug) if slug else None
+
+
+def _version(user: User, pk: str) -> ScriptVersion:
+    if not (pk.isascii() and pk.isdecimal() and len(pk) <= MOST_DIGITS):
+        raise Http404
+    return get_object_or_404(ScriptVersion.objects.visible_to(user).select_related("script__latest"), pk=pk)
+
+
+def _latest_version(user: User, slug: str) -> ScriptVersion:
+    script = get_object_or_404(Script.objects.visible_to(user).select_related("latest"), slug=slug)
+    if script.latest is None:
+        raise Http404
+    script.latest.script = script
+    return script.latest
+
+
+def _form(user: User, version: ScriptVersion, typed: Typed) -> ResultForm:
+    return ResultForm(initial=typed, version_run=version, tester_id=user.pk)
+
+
+def _first_words(user: User, version: ScriptVersion, call: str) -> Typed:
+    """What a fresh form says: the current build, now, the script's camera; or what the same call said before."""
+    same_call = _result_of_call(user, call)
+    if same_call is not None:
+        known = typed_of(same_call)
+        return {
+            **{name: known[name] for name in ("call", "build", "called_at", "recording_link") if name in known},
+            "met_emma_before": known["met_emma_before"],
+            "camera_used": YES if version.uses_camera else NO,
+        }
+    build = Build.objects.filter(is_current=True).first()
+    has_met = Result.objects.filter(tester=user, never_started=False).exists()
+    return {
+        "call": str(uuids.uuid4()),
+        "called_at": f"{timezone.localtime():%Y-%m-%dT%H:%M}",
+        "camera_used": YES if version.uses_camera else NO,
+        **({"build": str(build.pk)} if build else {}),
+        **({"met_emma_before": YES} if has_met else {}),
+    }
+
+
+def _result_of_call(user: User, call: str) -> Result | None:
+    """A result of that call, if the call is this tester's own."""
+    try:
+        call_uuid = uuids.UUID(call)
+    except ValueError:
+        return None
+    own = Result.objects.visible_to(user).filter(tester=user, call_uuid=call_uuid)
+    return own.select_related("build").order_by("id").first()
+
+
+def _show(request: UserRequest, page: FormPage, status: int = 200) -> HttpResponse:
+    return render(request, "results/result_form.html", {"page": page, "form": page.form}, status=status)
+
+
+def _pick_a_script(request: UserRequest, uuid: uuids.UUID, *, is_new: bool = False) -> HttpResponse:
+    scripts = Script.objects.visible_to(request.user).in_use().exclude(latest=None).select_related("latest")
+    by_area = [
+        (name, [script for script in scripts.order_by("latest__title") if script.area == area])
+        for area, name in taxonomy.AREAS
+    ]
+    context = {
+        "areas": [(name, found) for name, found in by_area if found],
+        "address": reverse("result_new") if is_new else reverse("draft", args=[uuid]),
+        "call": request.GET.get("call", ""),
+    }
+    return render(request, "results/pick_script.html", context)
+
+
+# --- saving as you go --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Save:
+    """What an autosave asks for: these words, of this script, on top of this version."""
+
+    version: int
+    script: str
+    typed_by: str
+    typed: Typed
+
+
+def _save(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
+    """An autosave. Every answer is JSON that the page can act on."""
+    if _number(request.headers.get("Content-Length")) > MOST_BYTES_OF_A_DRAFT:
+        return _refused(413, "too_large", "This is too long to be saved. Shorten the comment.")
+    asked = _read(request.body)
+    if asked is None:
+        return _refused(400, "malformed", "The site did not understand this draft.")
+    if asked.typed_by not in {"", str(request.user.pk)}:
+        return _refused(401, "someone_else", "Somebody else is signed in now.")
+    script = get_object_or_404(Script.objects.visible_to(request.user), slug=asked.script)
+    if Draft.objects.hidden_from(request.user).filter(uuid=uuid).exists():
+        raise Http404
+    return _answer_save(request.user, uuid, script, asked)
+
+
+def _read(body: bytes) -> Save | None:
+    """What the body asks for, or None if it is anything else than {version, script, typed_by, fields}."""
+    try:
+        asked = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(asked, dict) or not isinstance(asked.get("fields"), dict):
+        return None
+    version, script = asked.get("version"), asked.get("script")
+    if type(version) is not int or not 0 <= version < MOST_SAVES:
+        return None
+    if not isinstance(script, str) or "\x00" in script:
+        return None
+    return Save(version, script, str(asked.get("typed_by", "")), typed_in(asked["fields"]))
+
+
+def _answer_save(user: User, uuid: uuids.UUID, script: Script, asked: Save) -> HttpResponse:
+    try:
+        saved = save_draft(user, uuid, script, asked.typed, based_on=asked.version)
+    except FiledAlreadyError as filed:
+        if not Result.objects.visible_to(user).filter(pk=filed.result.pk).exists():
+            raise Http404 from filed
+        return JsonResponse({"error": "filed", "filed": filed.result.get_absolute_url()}, status=409)
+    except ChangedElsewhereError as changed:
+        there = changed.draft
+        answer = {"error": "changed", "version": there.version, "saved_at": there.saved_at, "fields": there.fields}
+        return JsonResponse(answer, status=409)
+    except TooManyDraftsError:
+        return _refused(409, "too_many", "You have 200 drafts. Discard some on your to-do page.")
+    return JsonResponse({"version": saved.version, "saved_at": saved.saved_at})
+
+
+def _refused(status: int, error: str, words: str) -> HttpResponse:
+    return JsonResponse({"error": error, "message": words}, status=status)
+
+
+# --- filing ------------------------------------------------------------------------------------
+
+
+@never_cache
+@resume.keeps_what_was_typed(back_to="draft")
+@for_roles(Role.TESTER)
+@require_http_methods(["GET", "HEAD", "POST"])
+def draft_file(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
+    """File the draft: once, however often it is asked for."""
+    if request.method != "POST":
+        return redirect("draft", uuid)
+    version = _version(request.user, request.POST.get("script_version", ""))
+    form = ResultForm(request.POST, version_run=version, tester_id=request.user.pk)
+    filed = Result.objects.filter(tester=request.user, draft_uuid=uuid).first()
+    if filed is not None and not form.is_valid():
+        return _already_filed(request, filed, typed_in(request.POST.dict()))
+    there = Draft.objects.visible_to(request.user).filter(uuid=uuid).first()
+    if not form.is_valid():
+        page = FormPage(form, str(uuid), draft_version=_number(request.POST.get("version")), is_unsaved=True)
+        return _show(request, page, status=422)
+    typed = typed_in(request.POST.dict())
+    if there is not None and changed_elsewhere(there, typed, based_on=_number(request.POST.get("version"))):
+        return _choose(request, uuid, typed, there, {})
+    return _file(request, uuid, form)
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 10 else 0
+
+
+def _file(request: UserRequest, uuid: uuids.UUID, form: ResultForm) -> HttpResponse:
+    try:
+        filed = file_result(request.user, uuid, form.filing, call_uuid=_call_of(request.user, form))
+    except FiledOtherwiseError as otherwise:
+        return _already_filed(request, otherwise.result, typed_in(request.POST.dict()))
+    _say_filed(request, filed.result, form)
+    return SeeOther(filed.result.get_absolute_url())
+
+
+def _call_of(user: User, form: ResultForm) -> uuids.UUID | None:
+    """The call that the form names, unless it is another tester's."""
+    call: uuids.UUID | None = form.cleaned_data["call"]
+    is_foreign = call is not None and Result.objects.filter(call_uuid=call).exclude(tester=user).exists()
+    return None if is_foreign else call
+
+
+def _say_filed(request: UserRequest, result: Result, form: ResultForm) -> None:
+    another = f"{reverse('result_new')}?call={result.call_uuid}"
+    notes = []
+    if form.was_stuck_start_added:
+        notes.append("“Stuck start, no audio or unresponsive” was put first among the problems.")
+    if not result.recording_link and not result.never_started:
+        notes.append("The recording link is still missing: it waits on your to-do page.")
+    link = format_html('<a href="{}">Add another script of the same call</a>', another)
+    messages.success(request, format_html("Filed. {} {}.", " ".join(notes), link))
+
+
+def _already_filed(request: UserRequest, result: Result, typed: Typed) -> HttpResponse:
+    """The draft was filed before: show where, and what this page says otherwise. Nothing is changed."""
+    if not Result.objects.visible_to(request.user).filter(pk=result.pk).exists():
+        raise Http404
+    found = differences(said(typed), typed_of(result))
+    if not found:
+        return SeeOther(result.get_absolute_url())
+    context = {"result": result, "uuid": result.draft_uuid, "differences": found}
+    return render(request, "results/already_filed.html", context, status=409)
+
+
+# --- two tabs ----------------------------------------------------------------------------------
+
+
+@never_cache
+@resume.keeps_what_was_typed(back_to="draft")
+@for_roles(Role.TESTER)
+@require_POST
+def draft_merge(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
+    """Put two tabs together, field by field, as the tester chooses."""
+    mine = typed_in(request.POST.dict())
+    version = _version(request.user, mine.get("script_version", ""))
+    there = Draft.objects.visible_to(request.user).filter(uuid=uuid).first()
+    words, based_on = mine, 0
+    if there is not None:
+        choices = _choices(request, mine, there)
+        found = differences(mine, there.fields, choices)
+        if not all(each.chosen for each in found):
+            return _choose(request, uuid, mine, there, choices)
+        words, based_on = merged(mine, there.fields, found), there.version
+    return _keep_merged(request, uuid, version, words, based_on)
+
+
+def _choices(request: UserRequest, mine: Typed, there: Draft) -> dict[str, str]:
+    """Field by field or one side whole; nothing, if the other tab has gone on since the choices were shown."""
+    if _number(request.POST.get("against")) != there.version:
+        return {}
+    if "whole" in request.POST:
+        return {each.name: request.POST["whole"] for each in differences(mine, there.fields)}
+    return request.POST.dict()
+
+
+def _keep_merged(
+    request: UserRequest, uuid: uuids.UUID, version: ScriptVersion, words: Typed, based_on: int
+) -> HttpResponse:
+    try:
+        save_draft(request.user, uuid, version.script, words, based_on=based_on)
+    except ChangedElsewhereError as changed:
+        return _choose(request, uuid, words, changed.draft, {})
+    except FiledAlreadyError as filed:
+        return _already_filed(request, filed.result, words)
+    messages.success(request, "Put together and saved. Check the form, then file it.")
+    return SeeOther(reverse("draft", args=[uuid]))
+
+
+def _choose(request: UserRequest, uuid: uuids.UUID, mine: Typed, there: Draft, choices: dict[str, str]) -> HttpResponse:
+    """What differs, each to be chosen; as a page, or as a part of the form's page."""
+    context = {
+        "uuid": uuid,
+        "mine": mine,
+        "there": there,
+        "differences": differences(mine, there.fields, choices),
+        "is_incomplete": bool(choices),
+    }
+    part = "#choices" if request.headers.get("X-Fragment") else ""
+    return render(request, f"results/merge.html{part}", context, status=409)

@@ -1,0 +1,154 @@
+"""What the page of the results form shows, ready for its template: dimensions, problems, errors, versions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from scripts_catalog import taxonomy
+from scripts_catalog.models import Build, ScriptVersion, ShownAnchor
+
+from ..forms import ResultForm
+from ..models import DIMENSION_KEYS
+from ..typed import PLACE, place_name
+
+# Where the link of an error leads; a field that is not listed stands under its own name.
+_ANCHORS = {
+    "__all__": "result-form",
+    "script_version": "script_version-run",
+    "camera_used": "camera_used-yes",
+    "met_emma_before": "met_emma_before-yes",
+    "problems": "problems",
+    **{key: f"{key}-1" for key in DIMENSION_KEYS},
+}
+_IN_ORDER = (
+    *("__all__", "script_version", "build", "called_at", "recording_link", "never_started", "camera_used"),
+    *("camera_note", *DIMENSION_KEYS, "problems", "comment", "met_emma_before"),
+)
+
+
+@dataclass(frozen=True)
+class TagRow:
+    """A problem that can be picked, with its place as typed."""
+
+    key: str
+    label: str
+    place: str
+    is_retired: bool
+
+    @property
+    def name(self) -> str:
+        return place_name(self.key)
+
+
+@dataclass(frozen=True)
+class GroupRow:
+    """The problems of one area."""
+
+    key: str
+    name: str
+    tags: list[TagRow]
+
+
+@dataclass(frozen=True)
+class Target:
+    """One of the five things to press, with the guide's words under 1, 3 and 5."""
+
+    value: int
+    words: str
+    meaning: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True)
+class DimensionRow:
+    """One dimension: what it means, its targets, and what 5 and 1 look like in this script."""
+
+    dimension: taxonomy.Dimension
+    targets: list[Target]
+    five: str
+    one: str
+    is_general: bool
+    is_main: bool
+    is_not_applicable: bool
+    errors: list[str]
+    pointer: taxonomy.Pointer | None
+    pointer_tags: list[taxonomy.Tag]
+
+
+@dataclass(frozen=True)
+class FormPage:
+    """The form with all that stands around it."""
+
+    form: ResultForm
+    uuid: str = ""
+    draft_version: int = 0
+    saved_at: datetime | None = None
+    is_new: bool = False
+    is_unsaved: bool = False
+    result_version: int = 0
+
+    @property
+    def version(self) -> ScriptVersion:
+        return self.form.version_run
+
+    @property
+    def latest(self) -> ScriptVersion | None:
+        """The version that the script is at now, if it is another than the one that was run."""
+        latest = self.version.script.latest
+        return None if latest is None or latest.pk == self.version.pk else latest
+
+    @property
+    def builds(self) -> list[tuple[Build, bool]]:
+        chosen = str(self.form["build"].value() or "")
+        return [(build, str(build.pk) == chosen) for build in Build.objects.all()]
+
+    @property
+    def errors(self) -> list[tuple[str, str]]:
+        """(anchor, words) of everything that is wrong, in the order of the page."""
+        found = self.form.errors
+        return [(_ANCHORS.get(name, f"id_{name}"), str(words)) for name in _IN_ORDER for words in found.get(name, [])]
+
+    @property
+    def dimensions(self) -> list[DimensionRow]:
+        return [self._dimension(dimension, anchor) for dimension, anchor in self.version.anchors_by_dimension()]
+
+    def _dimension(self, dimension: taxonomy.Dimension, anchor: ShownAnchor) -> DimensionRow:
+        value = str(self.form[dimension.key].value() or "")
+        words = {1: dimension.one, 3: dimension.three, 5: dimension.five}
+        pointer = next((pointer for pointer in taxonomy.POINTERS if pointer.dimension == dimension.key), None)
+        return DimensionRow(
+            dimension=dimension,
+            targets=[Target(n, words.get(n, ""), meaning, value == str(n)) for n, meaning in taxonomy.SCALE],
+            five=anchor.five,
+            one=anchor.one,
+            is_general=anchor.is_general,
+            is_main=anchor.is_main,
+            is_not_applicable=dimension.key == "vision" and self._is_camera_off(value),
+            errors=[str(words) for words in self.form.errors.get(dimension.key, [])],
+            pointer=pointer,
+            pointer_tags=[taxonomy.TAG_BY_KEY[tag] for tag in pointer.tags] if pointer else [],
+        )
+
+    def _is_camera_off(self, vision: str) -> bool:
+        return vision == "na" or (not vision and self.form["camera_used"].value() == "no")
+
+    @property
+    def groups(self) -> list[GroupRow]:
+        pickable = set(self.form.tags)
+        groups = []
+        for group in taxonomy.TAG_GROUPS:
+            tags = [self._tag(tag) for tag in group.tags if tag.key in pickable]
+            groups.append(GroupRow(group.key, group.name, tags))
+        return groups
+
+    def _tag(self, tag: taxonomy.Tag) -> TagRow:
+        place = str(self.form[place_name(tag.key)].value() or "")
+        return TagRow(tag.key, tag.label, place, tag.retired_in is not None)
+
+    @property
+    def strangers(self) -> list[tuple[str, str]]:
+        """Places of unknown or retired tags that were sent: shown, so that they can be taken out."""
+        known = {place_name(tag) for tag in self.form.tags}
+        sent = self.form.data if self.form.is_bound else {}
+        return [(name, str(sent[name])) for name in sent if name.startswith(PLACE) and name not in known and sent[name]]
