@@ -325,6 +325,14 @@ if REDIS_URL and not (urlsplit(REDIS_URL).scheme in {"redis", "rediss"} and urls
 QUEUE_DIR, CONTROL_DIR = VAR_DIR / "queue", VAR_DIR / "control"
 if REDIS_URL:
     CELERY_BROKER_URL = REDIS_URL
+    # A request that has work to hand over waits a moment for a lost broker, not for ever: the sweep finds the row.
+    CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
+        "max_retries": 0,
+        "interval_start": 0,
+        "socket_connect_timeout": 2,
+        "socket_timeout": 5,
+        "socket_keepalive": True,
+    }
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
 else:
     CELERY_BROKER_URL = "filesystem://localhost"
@@ -340,9 +348,11 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker waits for its broker for as long as it takes
+CELERY_BROKER_CONNECTION_TIMEOUT = 2
 CELERY_TIMEZONE = TIME_ZONE
 CELERY_BEAT_SCHEDULE = {
-    "sweep the outbox": {"task": "outbox.sweep", "schedule": 30.0},
+    "sweep the outbox": {"task": "outbox.sweep", "schedule": 30.0, "options": {"expires": 30}},
     "clear away old sessions": {"task": "accounts.clear_away", "schedule": 3600.0},
 }
 

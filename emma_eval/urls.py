@@ -11,6 +11,7 @@ urlpatterns = [
     path("", include("scripts_catalog.urls")),
     path("", include("results.urls")),
 ]
-handler403 = "emma_eval.accounts.views.forbidden"
-handler404 = "emma_eval.accounts.views.not_found"
-handler500 = "emma_eval.accounts.views.server_error"
+handler403 = "emma_eval.accounts.views.front.forbidden"
+handler404 = "emma_eval.accounts.views.front.not_found"
+handler500 = "emma_eval.accounts.views.front.server_error"
+handler429 = "emma_eval.accounts.views.front.too_many"  # allauth's

@@ -2,12 +2,62 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from allauth.account.adapter import DefaultAccountAdapter
 from django.http import HttpRequest
 
+from emma_eval.outbox.enqueue import enqueue
+
+from . import audit, sessions, throttle
+from .models import User
+
+# What allauth would mail to the person about; here it is written into the audit trail.
+AUDITED = {
+    "account/email/password_changed": "changed the password",
+    "account/email/password_set": "set a password",
+    "account/email/password_reset": "set a new password by mail",
+    "mfa/email/totp_activated": "switched two-step sign-in on",
+    "mfa/email/totp_deactivated": "switched two-step sign-in off",
+    "mfa/email/recovery_codes_generated": "made new recovery codes",
+}
+
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
-    """Accounts are by invitation: nobody signs up."""
+    """Accounts are by invitation, passwords can't be guessed by trying, and mail goes through the outbox."""
+
+    error_messages = {
+        **DefaultAccountAdapter.error_messages,
+        "email_password_mismatch": "The e-mail address or the password is wrong.",
+        "enter_current_password": "This is not your present password.",
+        "incorrect_password": "The password is wrong.",
+        "too_many_login_attempts": "Too many tries. Wait ten minutes and try again.",
+        "rate_limited": "Too many tries. Wait a minute and try again.",
+    }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
+
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> Any:
+        """Count the try before the password is looked at; only a wrong one stays counted."""
+        attempt = throttle.spend(throttle.SIGN_IN, credentials.get("email", ""))
+        user = super().authenticate(request, **credentials)
+        if user is not None:
+            attempt.delete()
+        return user
+
+    def login(self, request: HttpRequest, user: User) -> None:
+        super().login(request, user)
+        sessions.begin(request)
+
+    def send_password_reset_mail(self, user: User, email: str, context: dict[str, Any]) -> None:
+        """Only for people who have a password: all others come in by an invitation."""
+        if user.has_joined:
+            enqueue("accounts.mail_password_reset", user_id=user.pk)
+
+    def send_notification_mail(
+        self, template_prefix: str, user: User, context: dict[str, Any] | None = None, email: str | None = None
+    ) -> None:
+        audit.record(user, AUDITED.get(template_prefix, template_prefix), user.email)
+        if template_prefix == "account/email/password_reset":
+            throttle.forget(throttle.SIGN_IN, user.email)

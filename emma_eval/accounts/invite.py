@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from django.db import transaction
+from collections.abc import Iterable
 
-from .models import User, group_of
+from django.db import transaction
+from django.utils import timezone
+
+from emma_eval.outbox.enqueue import enqueue
+
+from . import audit, change_access
+from .models import Invitation, Training, User, group_of
 from .roles import Role
 
 
@@ -12,12 +18,66 @@ from .roles import Role
 def invited_account(email: str) -> User:
     """The account of this address, made if there is none: a tester who can't sign in until invited.
 
-    No mail is sent; somebody invites the person from the People page. Raises nothing for an address that is known.
+    No mail is sent; somebody invites the person from the People page.
     """
-    address = email.strip().lower()
-    user, is_new = User.objects.get_or_create(email=address, defaults={"password": ""})
+    user, is_new = User.objects.get_or_create(email=email.strip().lower(), defaults={"password": ""})
     if is_new:
         user.set_unusable_password()
         user.save(update_fields=["password"])
         user.groups.add(group_of(Role.TESTER))
     return user
+
+
+@transaction.atomic
+def invite(
+    email: str, name: str, roles: Iterable[Role], by: User | None, *, training: Training | None = None
+) -> Invitation:
+    """Make an account for a new address and invite its person; the mail leaves after the commit."""
+    user = User.objects.create_user(email, name=name)
+    given = frozenset(roles)
+    user.groups.set(group_of(role) for role in given)
+    if training is not None:
+        training.user = user
+        change_access.grant_training(training, by)
+    return _send(user, by, given, is_first=True)
+
+
+@transaction.atomic
+def invite_again(user: User, by: User | None) -> Invitation:
+    """Send a new link; the ones that were sent before stop working."""
+    _close(user)
+    return _send(user, by, user.roles, is_first=False)
+
+
+@transaction.atomic
+def revoke_invitation(user: User, by: User | None) -> None:
+    """The links that this person was sent stop working."""
+    if _close(user):
+        audit.record(by, "revoked the invitation", user.email)
+
+
+@transaction.atomic
+def accept(invitation: Invitation, name: str, password: str) -> bool:
+    """Set name and password. False when the link was used, revoked or too late at this very moment."""
+    is_ours = Invitation.objects.open().filter(pk=invitation.pk).update(accepted_at=timezone.now())
+    if not is_ours:
+        return False
+    user = invitation.user
+    user.name = name
+    user.set_password(password)
+    user.save(update_fields=["name", "password"])
+    _close(user)
+    audit.record(user, "accepted the invitation", user.email)
+    return True
+
+
+def _send(user: User, by: User | None, roles: Iterable[Role], *, is_first: bool) -> Invitation:
+    made, _ = Invitation.make(user, by)
+    enqueue("accounts.mail_invitation", invitation_id=made.pk)
+    audit.record(by, "invited" if is_first else "invited again", user.email, roles=sorted(roles))
+    return made
+
+
+def _close(user: User) -> int:
+    waiting = Invitation.objects.filter(user=user, accepted_at=None, revoked_at=None)
+    return waiting.update(revoked_at=timezone.now())

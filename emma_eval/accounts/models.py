@@ -7,6 +7,7 @@ import secrets
 from datetime import date, timedelta
 from typing import Any, ClassVar
 
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, Group, PermissionsMixin
 from django.db import models
 from django.db.models import F, Q
@@ -125,7 +126,9 @@ def digest_of(token: str) -> str:
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
     def open(self) -> InvitationQuerySet:
-        return self.filter(accepted_at=None, revoked_at=None, expires_at__gt=timezone.now(), user__is_active=True)
+        """Those whose link works now: it was not used, revoked or overtaken, and its person has no password yet."""
+        waiting = self.filter(accepted_at=None, revoked_at=None, expires_at__gt=timezone.now())
+        return waiting.filter(user__is_active=True, user__password__startswith=UNUSABLE_PASSWORD_PREFIX)
 
 
 class Invitation(models.Model):

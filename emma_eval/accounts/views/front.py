@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from datetime import datetime
+
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils import timezone
 
-from . import interrupted
-from .roles import Role, UserRequest, for_signed_in
+from emma_eval.accounts import interrupted
+from emma_eval.accounts.roles import Role, UserRequest, for_signed_in
 
 
 @for_signed_in
@@ -16,7 +20,9 @@ def home(request: UserRequest) -> HttpResponse:
         return redirect("scripts")
     if request.user.has_role(Role.MANAGER, Role.EVAL_TEAM):
         return redirect("dashboard")
-    return redirect("scripts")
+    if request.user.has_role(Role.ADMINISTRATOR):
+        return redirect("people")
+    return render(request, "accounts/no_role.html", status=403)
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -34,3 +40,12 @@ def server_error(request: HttpRequest) -> HttpResponse:
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponseBase:
     """The page is older than the sign-in."""
     return interrupted.stale_page(request)
+
+
+def too_many(request: HttpRequest, retry_at: datetime | None = None) -> HttpResponse:
+    """Something was tried too often; says when to try again, where that is known."""
+    wait_s = max(1, math.ceil((retry_at - timezone.now()).total_seconds())) if retry_at else 60
+    context = {"retry_at": retry_at, "minutes": math.ceil(wait_s / 60)}
+    answer = render(request, "accounts/too_many.html", context, status=429)
+    answer["Retry-After"] = str(wait_s)
+    return answer

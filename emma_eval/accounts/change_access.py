@@ -1,0 +1,76 @@
+"""Change what somebody may do. Each change holds from that person's next request and stands in the audit trail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.contrib.auth.models import Group
+from django.db import transaction
+from django.utils import timezone
+
+from . import audit
+from .models import Training, User, group_of
+from .roles import Role
+
+
+class LastAdministratorError(Exception):
+    """Nobody would be left who can look after people."""
+
+
+@transaction.atomic
+def change_roles(user: User, roles: Iterable[Role], by: User | None) -> None:
+    """Give and take roles. Raises LastAdministratorError, and then changes nothing."""
+    before, after = User.objects.get(pk=user.pk).roles, frozenset(roles)
+    if before == after:
+        return
+    if Role.ADMINISTRATOR in before - after:
+        _another_administrator_stays(user)
+    user.groups.set(group_of(role) for role in after)
+    audit.record(by, "changed roles", user.email, before=sorted(before), after=sorted(after))
+
+
+@transaction.atomic
+def deactivate(user: User, by: User | None) -> None:
+    """The person can't sign in any more and is signed out; what they filed stays. Raises LastAdministratorError."""
+    if not user.is_active:
+        return
+    if user.has_role(Role.ADMINISTRATOR):
+        _another_administrator_stays(user)
+    User.objects.filter(pk=user.pk).update(is_active=False)
+    audit.record(by, "deactivated", user.email)
+
+
+@transaction.atomic
+def reactivate(user: User, by: User | None) -> None:
+    if user.is_active:
+        return
+    User.objects.filter(pk=user.pk).update(is_active=True)
+    audit.record(by, "reactivated", user.email)
+
+
+@transaction.atomic
+def grant_training(training: Training, by: User | None) -> None:
+    """Put a grant into force from its first day."""
+    training.granted_by = by
+    training.save()
+    _record(by, "granted training", training)
+
+
+@transaction.atomic
+def revoke_training(training: Training, by: User | None) -> None:
+    """End a grant at once, whatever its last day is."""
+    if Training.objects.filter(pk=training.pk, revoked_at=None).update(revoked_at=timezone.now()):
+        _record(by, "revoked training", training)
+
+
+def _record(by: User | None, action: str, training: Training) -> None:
+    ends_on = training.ends_on.isoformat() if training.ends_on else None
+    audit.record(by, action, training.user.email, starts_on=training.starts_on.isoformat(), ends_on=ends_on)
+
+
+def _another_administrator_stays(leaving: User) -> None:
+    """Looked at under a lock, so that two administrators can't remove each other at the same moment."""
+    group = Group.objects.select_for_update().get(name=Role.ADMINISTRATOR.value)
+    others = User.objects.filter(groups=group, is_active=True).exclude(pk=leaving.pk)
+    if not any(other.has_joined for other in others):
+        raise LastAdministratorError

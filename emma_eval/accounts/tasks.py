@@ -1,0 +1,52 @@
+"""What is done outside the web process: mail, and clearing away what is over."""
+
+from __future__ import annotations
+
+from allauth.account.forms import default_token_generator
+from allauth.account.utils import user_pk_to_url_str
+from celery import shared_task
+from django.conf import settings
+from django.contrib.sessions.backends.db import SessionStore
+from django.core.mail import send_mail
+from django.template.loader import render_to_string
+from django.urls import reverse
+
+from emma_eval.outbox.registry import GiveUpError, handles
+
+from . import throttle
+from .models import Invitation, User, digest_of
+
+
+@handles("accounts.mail_invitation")
+def mail_invitation(invitation_id: int) -> None:
+    """Mail the link of an invitation. Run twice, it says the same twice."""
+    invitation = Invitation.objects.open().select_related("user", "invited_by").filter(pk=invitation_id).first()
+    if invitation is None:
+        raise GiveUpError("the invitation is no longer open")
+    if digest_of(invitation.token) != invitation.token_digest:
+        raise GiveUpError("the secret key changed since; invite again")
+    link = settings.ORIGIN + reverse("accept_invitation", args=[invitation.token])
+    _mail(invitation.user, "You are invited to Emma Eval", "invitation", link=link, invitation=invitation)
+
+
+@handles("accounts.mail_password_reset")
+def mail_password_reset(user_id: int) -> None:
+    """Mail a link that lets the person set a new password. The token is made here, so it is never stored."""
+    user = User.objects.filter(pk=user_id, is_active=True).first()
+    if user is None or not user.has_joined:
+        raise GiveUpError("the account is not in use")
+    token = default_token_generator.make_token(user)
+    path = reverse("account_reset_password_from_key", kwargs={"uidb36": user_pk_to_url_str(user), "key": token})
+    _mail(user, "Set a new password for Emma Eval", "password_reset", link=settings.ORIGIN + path)
+
+
+@shared_task(name="accounts.clear_away")
+def clear_away() -> None:
+    """Remove sessions that ended, with what was typed in them, and tries that no limit looks at."""
+    SessionStore.clear_expired()
+    throttle.clear_away()
+
+
+def _mail(user: User, subject: str, template: str, **context: object) -> None:
+    text = render_to_string(f"accounts/mail/{template}.txt", {"user": user, "site": settings.ORIGIN, **context})
+    send_mail(settings.ACCOUNT_EMAIL_SUBJECT_PREFIX + subject, text, settings.DEFAULT_FROM_EMAIL, [user.email])

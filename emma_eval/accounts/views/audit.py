@@ -1,0 +1,35 @@
+"""The audit trail, for administrators."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from emma_eval.accounts.models import AuditEntry
+from emma_eval.accounts.roles import Role, UserRequest, for_roles
+
+A_PAGE = 100
+
+
+@for_roles(Role.ADMINISTRATOR)
+def audit_trail(request: UserRequest) -> HttpResponse:
+    """Newest first, by keyset; entries about Safety for the trained alone."""
+    who, action, before = (request.GET.get(name, "").strip() for name in ("who", "action", "before"))
+    visible = AuditEntry.objects.visible_to(request.user)
+    found = visible.select_related("actor")
+    if who:
+        found = found.filter(actor__email__iexact=who)
+    if action:
+        found = found.filter(action=action)
+    if before.isdecimal() and len(before) < 19:
+        found = found.filter(pk__lt=int(before))
+    entries = list(found.order_by("-pk")[: A_PAGE + 1])
+    actions = visible.order_by("action").values_list("action", flat=True).distinct()
+    context = {
+        "entries": entries[:A_PAGE],
+        "next_before": entries[A_PAGE - 1].pk if len(entries) > A_PAGE else None,
+        "actions": actions,
+        "who": who,
+        "action": action,
+    }
+    return render(request, "accounts/audit_trail.html", context)
