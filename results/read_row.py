@@ -129,7 +129,9 @@ class Catalogue:
     def build(self, name: str) -> Build:
         """The build of this name; 2026.9 and 2026.09 are one. One that is not known yet is not saved here."""
         key = sort_key_of(name)
-        return self.builds.setdefault(key, Build(name=name, sort_key=key))
+        if key not in self.builds:
+            self.builds[key] = Build(name=name, sort_key=key)
+        return self.builds[key]
 
 
 @dataclass
