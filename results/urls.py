@@ -2,9 +2,11 @@
 
 from django.urls import path
 
-from .views import correcting, filing
+from .views import correcting, filing, rows
 
 urlpatterns = [
+    path("results/", rows.results, name="results"),
+    path("results/<int:pk>/", rows.result, name="result"),
     path("results/new/", filing.result_new, name="result_new"),
     path("results/<int:pk>/edit/", correcting.result_edit, name="result_edit"),
     path("drafts/<uuid:uuid>/", filing.draft, name="draft"),

@@ -1,0 +1,158 @@
+"""The form that narrows the list of results. What is wrong is said beside its field; the rest still narrows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import date
+from typing import Any
+
+from django import forms
+
+from scripts_catalog import taxonomy
+from scripts_catalog.models import sort_key_of
+
+from .choices import Choices
+from .filters import Filters
+
+MOST_TEXT = 200
+FIRST_DAY, LAST_DAY = date(2000, 1, 1), date(2100, 12, 31)
+SCALE = [(str(value), str(value)) for value, _ in taxonomy.SCALE]
+DIMENSIONS = [(dimension.key, dimension.name) for dimension in taxonomy.DIMENSIONS]
+PROBLEMS = [(group.name, [(tag.key, tag.label) for tag in group.tags]) for group in taxonomy.TAG_GROUPS]
+OPENED_BY = ("area", "problem", "dimension", "low", "high", "returning", "camera", "started", "from", "to")
+
+
+class PickField(forms.ChoiceField):
+    """One of a list, or any. The values that are not in it are not told apart: none may be known."""
+
+    def __init__(self, label: str, choices: Iterable[Any], *, any_word: str = "Any") -> None:
+        super().__init__(
+            label=label,
+            choices=[("", any_word), *choices],
+            required=False,
+            error_messages={"invalid_choice": f"There is no such {label.lower()}. Pick one from the list."},
+        )
+
+
+class YesNoField(PickField):
+    """Yes, no, or either."""
+
+    def __init__(self, label: str, yes: str, no: str) -> None:
+        super().__init__(label, [("yes", yes), ("no", no)])
+        self.error_messages["invalid_choice"] = "Pick one from the list."
+
+    def clean(self, value: Any) -> bool | None:
+        return {"yes": True, "no": False}.get(super().clean(value))
+
+
+class DayField(forms.DateField):
+    """A day in the form that browsers send, of years that a calendar can hold in any zone."""
+
+    def __init__(self, label: str) -> None:
+        said = "Give the day as 2026-03-31."
+        super().__init__(
+            label=label,
+            required=False,
+            input_formats=["%Y-%m-%d"],
+            widget=forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"}),
+            error_messages={"invalid": said},
+        )
+
+    def clean(self, value: Any) -> date | None:
+        day: date | None = super().clean(value)
+        if day is not None and not FIRST_DAY <= day <= LAST_DAY:
+            raise forms.ValidationError(f"Give a day between {FIRST_DAY.year} and {LAST_DAY.year}.")
+        return day
+
+
+class BuildField(PickField):
+    """A build by its name, however its letters and leading zeros are written."""
+
+    def __init__(self, names: list[str]) -> None:
+        super().__init__("Build", [(name, name) for name in names])
+        self.name_of = {sort_key_of(name): name for name in names}
+
+    def to_python(self, value: Any) -> str:
+        return self.name_of.get(sort_key_of(value or ""), value or "")
+
+
+class FilterForm(forms.Form):
+    """Every filter, by its name in the address."""
+
+    def __init__(self, data: Mapping[str, Any], choices: Choices) -> None:
+        super().__init__(data, auto_id="filter-%s")
+        testers = sorted(choices.testers.items(), key=lambda item: item[1].lower())
+        self.fields = {
+            "q": forms.CharField(
+                label="Search",
+                required=False,
+                max_length=MOST_TEXT,
+                widget=forms.TextInput(attrs={"type": "search", "placeholder": "words of a comment, or a number"}),
+                error_messages={"max_length": f"Search for at most {MOST_TEXT} characters."},
+            ),
+            "script": PickField("Script", choices.scripts_by_area()),
+            "build": BuildField(choices.builds),
+            "tester": PickField("Tester", testers, any_word="Anyone"),
+            "area": PickField("Area", choices.areas()),
+            "problem": PickField("Problem", PROBLEMS),
+            "biggest": forms.BooleanField(label="as the biggest", required=False),
+            "dimension": PickField("Dimension", DIMENSIONS),
+            "low": PickField("Lowest", SCALE),
+            "high": PickField("Highest", SCALE),
+            "started": YesNoField("The call", "Took place", "Never started"),
+            "camera": YesNoField("Camera", "Used", "Not used"),
+            "returning": YesNoField("Talked to Emma before", "Yes", "No"),
+            "from": DayField("From"),
+            "to": DayField("To"),
+        }
+        for name, field in self.fields.items():
+            field.widget.attrs["aria-describedby"] = f"filter-{name}-error"
+
+    def clean(self) -> dict[str, Any]:
+        """A range needs its dimension and its right way round; a range that has neither is left out."""
+        found: dict[str, Any] = super().clean() or {}
+        low, high = found.get("low"), found.get("high")
+        if (low or high) and not found.get("dimension") and "dimension" not in self.errors:
+            self.add_error("dimension", "Pick the dimension that this range is about.")
+        if low and high and int(low) > int(high):
+            self.add_error("low", "The lowest rating is above the highest.")
+            found.pop("high", None)
+        if found.get("from") and found.get("to") and found["from"] > found["to"]:
+            self.add_error("from", "The first day is after the last.")
+        return found
+
+    def filters(self) -> Filters:
+        """What was understood; a field with an error narrows nothing."""
+        self.full_clean()
+        said = self.cleaned_data
+        return Filters(
+            text=said.get("q", ""),
+            script=said.get("script", ""),
+            area=said.get("area", ""),
+            build=said.get("build", ""),
+            tester=_whole(said.get("tester")),
+            problem=said.get("problem", ""),
+            is_biggest=bool(said.get("problem") and said.get("biggest")),
+            **self._range(said),
+            met_emma_before=said.get("returning"),
+            camera_used=said.get("camera"),
+            started=said.get("started"),
+            first_day=said.get("from"),
+            last_day=said.get("to"),
+        )
+
+    @staticmethod
+    def _range(said: dict[str, Any]) -> dict[str, Any]:
+        low, high = _whole(said.get("low")), _whole(said.get("high"))
+        if not said.get("dimension") or (low is None and high is None):
+            return {}
+        return {"dimension": said["dimension"], "low": low, "high": high}
+
+    @property
+    def is_opened(self) -> bool:
+        """Whether one of the fields that are folded away is in use or wrong."""
+        return any(self.data.get(name) or name in self.errors for name in OPENED_BY)
+
+
+def _whole(text: str | None) -> int | None:
+    return int(text) if text else None

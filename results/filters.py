@@ -1,0 +1,110 @@
+"""What the list of results is narrowed to: read from the address, applied to the rows, written into links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from datetime import date, datetime, time, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+
+from scripts_catalog.models import Script, sort_key_of
+
+from .models import Problem, ResultQuerySet
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Everything that can narrow the list, typed. None (or empty): not narrowed by this.
+
+    `script` is a slug, `build` a name, `tester` an id. A dimension without a range narrows nothing.
+    """
+
+    text: str = ""
+    script: str = ""
+    area: str = ""
+    build: str = ""
+    tester: int | None = None
+    problem: str = ""
+    is_biggest: bool = False
+    dimension: str = ""
+    low: int | None = None
+    high: int | None = None
+    met_emma_before: bool | None = None
+    camera_used: bool | None = None
+    started: bool | None = None
+    first_day: date | None = None
+    last_day: date | None = None
+
+    def but(self, **changes: Any) -> Filters:
+        return replace(self, **changes)
+
+    def narrow(self, rows: ResultQuerySet) -> ResultQuerySet:
+        """The rows that fit. Conditions that name several rows elsewhere are asked row by row (EXISTS), so
+        that the database stays on the index that has the list in order."""
+        rows = rows.filter(**self._exact())
+        if self.area:
+            rows = rows.filter(Exists(Script.objects.filter(slug=OuterRef("script_id"), area=self.area)))
+        if self.problem:
+            tagged = Problem.objects.filter(result=OuterRef("pk"), tag=self.problem)
+            rows = rows.filter(Exists(tagged.filter(rank=1) if self.is_biggest else tagged))
+        if self.text:
+            rows = rows.filter(self._text())
+        return rows
+
+    def _exact(self) -> dict[str, Any]:
+        """Column lookups, without those that nobody asked for."""
+        lookups = {
+            "script_id": self.script or None,
+            "build_id": sort_key_of(self.build) or None,
+            "tester_id": self.tester,
+            "met_emma_before": self.met_emma_before,
+            "camera_used": self.camera_used,
+            "never_started": None if self.started is None else not self.started,
+            "called_at__gte": self.first_day and _midnight(self.first_day),
+            "called_at__lt": self.last_day and _midnight(self.last_day + timedelta(days=1)),
+        }
+        if self.dimension:
+            lookups[f"{self.dimension}__gte"] = self.low
+            lookups[f"{self.dimension}__lte"] = self.high
+        return {name: value for name, value in lookups.items() if value is not None}
+
+    def _text(self) -> Q:
+        """Words of the comment, or the number of a result."""
+        found = Q(comment__icontains=self.text)
+        number = self.text.removeprefix("#")
+        if number.isascii() and number.isdigit() and len(number) <= 18:
+            found |= Q(pk=int(number))
+        return found
+
+    def params(self) -> dict[str, str]:
+        """As they stand in an address, without the empty ones."""
+        said = {field: getattr(self, field.name) for field in fields(self)}
+        return {NAME_OF[field.name]: _written(value) for field, value in said.items() if value != field.default}
+
+    def query(self) -> str:
+        return urlencode(self.params())
+
+
+# The name in the address of each field.
+NAME_OF = {
+    **{field.name: field.name for field in fields(Filters)},
+    "text": "q",
+    "is_biggest": "biggest",
+    "met_emma_before": "returning",
+    "camera_used": "camera",
+    "first_day": "from",
+    "last_day": "to",
+}
+
+
+def _written(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
+def _midnight(day: date) -> datetime:
+    return timezone.make_aware(datetime.combine(day, time.min))

@@ -1,0 +1,91 @@
+"""Everything that the page of one result shows, as it was filed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from emma_eval.accounts.models import User
+from scripts_catalog import taxonomy
+from scripts_catalog.wording import ShownAnchor
+
+from .models import Result
+from .tell_history import Correction, tell_history
+
+
+@dataclass(frozen=True)
+class Rated:
+    """One dimension: what was rated, what that means, and what the script said about 5 and 1."""
+
+    dimension: taxonomy.Dimension
+    rating: int | None
+    meaning: str
+    anchor: ShownAnchor
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """One problem with its group. `place`: its place in the overall order, None where that is not known."""
+
+    label: str
+    group: taxonomy.TagGroup
+    place: int | None
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The page of one result. `others` are the results of the same call that the viewer may see."""
+
+    result: Result
+    ratings: list[Rated]
+    problems: list[Tagged]
+    others: list[Result]
+    history: list[Correction]
+    link_host: str
+    is_own: bool
+    can_correct: bool
+
+    @property
+    def order_known(self) -> bool:
+        return all(problem.place for problem in self.problems)
+
+    @property
+    def biggest_known(self) -> bool:
+        return any(problem.place == 1 for problem in self.problems)
+
+
+def show_result(user: User, result: Result) -> Shown:
+    """Gather the page; `result` must be one that `user` may see."""
+    same_call = Result.objects.visible_to(user).filter(call_uuid=result.call_uuid).exclude(pk=result.pk)
+    is_own = result.tester_id == user.pk
+    return Shown(
+        result=result,
+        ratings=_ratings_of(result),
+        problems=_problems_of(result),
+        others=list(same_call.select_related("script_version").order_by("id")),
+        history=tell_history(result.changes.select_related("by")),
+        link_host=_host_of(result.recording_link),
+        is_own=is_own,
+        can_correct=is_own and result.reviewed_at is None,
+    )
+
+
+def _ratings_of(result: Result) -> list[Rated]:
+    meaning = dict(taxonomy.SCALE)
+    found = []
+    for dimension, anchor in result.script_version.anchors_by_dimension():
+        rating: int | None = getattr(result, dimension.key)
+        found.append(Rated(dimension, rating, meaning.get(rating or 0, ""), anchor))
+    return found
+
+
+def _problems_of(result: Result) -> list[Tagged]:
+    tags = result.problems.order_by("position")
+    return [Tagged(tag.label, taxonomy.GROUP_OF_TAG[tag.tag], tag.rank) for tag in tags]
+
+
+def _host_of(link: str) -> str:
+    try:
+        return urlsplit(link).hostname or ""
+    except ValueError:
+        return ""

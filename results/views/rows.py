@@ -1,0 +1,90 @@
+"""The list of results and the page of one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.http import HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from emma_eval.accounts.roles import UserRequest, for_members
+from scripts_catalog import taxonomy
+
+from ..chips import chips_of
+from ..choices import choices_for
+from ..filter_form import FilterForm
+from ..list_results import Asked, list_results, read_asked
+from ..models import Result
+from ..show_result import show_result
+
+
+@dataclass(frozen=True)
+class Head:
+    """The head of a column: what pressing it asks for, and how the list is sorted by it now."""
+
+    key: str
+    label: str
+    query: str
+    sorted: str
+
+
+@require_safe
+@for_members
+@vary_on_headers("HX-Request")
+def results(request: UserRequest) -> HttpResponseBase:
+    """The Results tab: the whole page, or for htmx its rows."""
+    is_for_the_rows = _is_for_the_rows(request)
+    address = _address(request)
+    if "" in request.GET.values() and not is_for_the_rows:
+        return redirect(address)
+    choices = choices_for(request.user)
+    form = FilterForm(request.GET, choices)
+    asked = read_asked(form.filters(), request.GET.dict())
+    page = {
+        "form": form,
+        "asked": asked,
+        "chips": chips_of(asked, choices),
+        "heads": _heads(asked),
+        "listing": list_results(request.user, asked),
+    }
+    if not is_for_the_rows:
+        return render(request, "results/results.html", page)
+    response = render(request, "results/results.html#rows", page)
+    response["HX-Push-Url"] = address
+    return response
+
+
+def _is_for_the_rows(request: UserRequest) -> bool:
+    """htmx asks for the rows alone, except when the browser goes back to a page that it must show whole."""
+    return "HX-Request" in request.headers and "HX-History-Restore-Request" not in request.headers
+
+
+def _address(request: UserRequest) -> str:
+    """This list's address without the fields that a form sends empty."""
+    query = urlencode({name: value for name, value in request.GET.dict().items() if value})
+    return f"{reverse('results')}?{query}" if query else reverse("results")
+
+
+def _heads(asked: Asked) -> list[Head]:
+    labels = {"date": "Date", "script": "Script", "build": "Build"}
+    labels.update({dimension.key: dimension.name for dimension in taxonomy.DIMENSIONS})
+    return [_head(asked, key, label) for key, label in labels.items()]
+
+
+def _head(asked: Asked, key: str, label: str) -> Head:
+    is_sorted = asked.sort.key == key
+    now = {"asc": "ascending", "desc": "descending"}[asked.sort.direction] if is_sorted else ""
+    return Head(key, label, Asked(asked.filters, asked.sort.by(key)).query(), now)
+
+
+@require_safe
+@for_members
+def result(request: UserRequest, pk: int) -> HttpResponse:
+    """One result, everything as filed; what may not be seen is not there."""
+    seen = Result.objects.visible_to(request.user).select_related("script", "script_version", "build", "tester")
+    shown = show_result(request.user, get_object_or_404(seen, pk=pk))
+    return render(request, "results/result.html", {"shown": shown, "result": shown.result})
