@@ -10,7 +10,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from . import registry
-from .models import Row
+from .models import Row, RowQuerySet
 
 LEASE = timedelta(seconds=60)
 FIRST_WAIT = timedelta(seconds=5)
@@ -21,10 +21,17 @@ log = logging.getLogger(__name__)
 
 
 def deliver(row_id: int) -> bool:
-    """Work on a row if it is due. True when this call did the work; False when there was none to take."""
+    """Work on a row if it is due. True when this call took it; False when there was nothing to take.
+
+    A handler has less than LEASE for its work. One that takes longer may be run by a second worker at
+    the same time, which its promise to change nothing more when run twice has to stand.
+    """
     row = _lease(row_id, timezone.now())
     if row is None:
         return False
+    if row.attempts > MOST_ATTEMPTS:
+        _set_aside(row, f"given up: no worker lived to tell how try {MOST_ATTEMPTS} ended")
+        return True
     try:
         registry.run(row.handler, row.payload)
     except registry.GiveUpError as reason:
@@ -48,10 +55,15 @@ def _postpone(row: Row, reason: str) -> None:
         _set_aside(row, reason)
         return
     wait = min(FIRST_WAIT * 2 ** (row.attempts - 1), LONGEST_WAIT)
-    jitter = 1 + random.random() / 4  # noqa: S311  (spreads retries; guards nothing)
+    jitter = 1 - random.random() / 4  # noqa: S311  (spreads retries; guards nothing)
     next_try_at = timezone.now() + wait * jitter
-    Row.objects.filter(pk=row.pk).update(next_try_at=next_try_at, lease_until=None, last_error=reason[:2000])
+    _still_ours(row).update(next_try_at=next_try_at, lease_until=None, last_error=reason[:2000])
 
 
 def _set_aside(row: Row, reason: str) -> None:
-    Row.objects.filter(pk=row.pk).update(set_aside_at=timezone.now(), lease_until=None, last_error=reason[:2000])
+    _still_ours(row).update(set_aside_at=timezone.now(), lease_until=None, last_error=reason[:2000])
+
+
+def _still_ours(row: Row) -> RowQuerySet:
+    """The row while we hold its lease: who lost it must not end the lease of the next worker."""
+    return Row.objects.filter(pk=row.pk, lease_until=row.lease_until)

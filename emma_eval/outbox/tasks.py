@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 
 from celery import shared_task
@@ -11,6 +12,7 @@ from . import deliver as act
 from .models import Row
 
 KEEP_DONE_FOR = timedelta(days=30)
+SWEEP_EVERY_S = 30.0
 
 
 @shared_task(name="outbox.deliver")
@@ -20,8 +22,14 @@ def deliver(row_id: int) -> None:
 
 @shared_task(name="outbox.sweep")
 def sweep() -> None:
-    """Find what a lost message or a killed worker left behind, and clear away what was done long ago."""
+    """Find what a lost message or a killed worker left behind, and clear away what was done long ago.
+
+    It ends before the next sweep begins, however slow the handlers are; that one goes on from there.
+    """
+    until = time.monotonic() + SWEEP_EVERY_S
     now = timezone.now()
-    for row_id in Row.objects.due(now).order_by("next_try_at").values_list("pk", flat=True)[:200]:
+    for row_id in list(Row.objects.due(now).order_by("next_try_at").values_list("pk", flat=True)[:1000]):
+        if time.monotonic() >= until:
+            break
         act.deliver(row_id)
     Row.objects.filter(done_at__lt=now - KEEP_DONE_FOR).delete()

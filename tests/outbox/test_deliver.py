@@ -1,0 +1,136 @@
+"""Doing the work of one row."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from emma_eval.outbox.deliver import FIRST_WAIT, LEASE, LONGEST_WAIT, MOST_ATTEMPTS, deliver
+from emma_eval.outbox.models import Row
+from tests.outbox import handlers
+
+pytestmark = pytest.mark.data_layer
+NOW = timedelta(0)
+
+
+def row(handler: str = "tests.write_down", *, attempts: int = 0, due_in: timedelta = NOW, **payload: object) -> Row:
+    return Row.objects.create(handler=handler, payload=payload, attempts=attempts, next_try_at=timezone.now() + due_in)
+
+
+@pytest.mark.django_db
+def test_it_runs_the_handler_once(tmp_path: Path) -> None:
+    waiting = row(path=str(tmp_path / "out"))
+    assert deliver(waiting.pk)
+    assert not deliver(waiting.pk)
+    assert (tmp_path / "out").read_text() == "done\n"
+    waiting.refresh_from_db()
+    assert waiting.done_at is not None
+    assert waiting.lease_until is None
+
+
+@pytest.mark.django_db
+def test_a_row_that_is_not_due_yet_waits(tmp_path: Path) -> None:
+    assert not deliver(row(path=str(tmp_path / "out"), due_in=timedelta(minutes=1)).pk)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.django_db
+def test_a_row_of_the_past_that_is_gone_is_nobodys_work() -> None:
+    assert not deliver(12345)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_workers_exactly_one_gets_the_row(tmp_path: Path) -> None:
+    waiting = row("tests.be_slow", path=str(tmp_path / "out"))
+
+    def work(_: int) -> bool:
+        try:
+            return deliver(waiting.pk)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as workers:
+        assert sum(workers.map(work, range(8))) == 1
+    assert (tmp_path / "out").read_text() == "done\n"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("tries_before", "expected"),
+    [
+        (0, FIRST_WAIT),
+        (1, FIRST_WAIT * 2),
+        (2, FIRST_WAIT * 4),
+        (6, FIRST_WAIT * 64),
+    ],
+)
+def test_it_waits_twice_as_long_after_each_failure(tries_before: int, expected: timedelta) -> None:
+    failing = row("tests.fail", attempts=tries_before, words="no route")
+    before = timezone.now()
+    deliver(failing.pk)
+    failing.refresh_from_db()
+    assert 0.7 * expected <= failing.next_try_at - before <= expected + timedelta(seconds=2)
+    assert failing.next_try_at - before <= LONGEST_WAIT
+    assert (failing.lease_until, failing.set_aside_at) == (None, None)
+    assert failing.last_error == "OSError: no route"
+
+
+@pytest.mark.django_db
+def test_it_is_set_aside_with_its_reason_after_the_last_try() -> None:
+    failing = row("tests.fail", attempts=MOST_ATTEMPTS - 1, words="no route")
+    deliver(failing.pk)
+    failing.refresh_from_db()
+    assert failing.set_aside_at is not None
+    assert failing.last_error == "OSError: no route"
+    assert not deliver(failing.pk)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("handler", "words"), [("tests.give_up", "no such person"), ("tests.nobody", "nothing handles 'tests.nobody'")]
+)
+def test_what_no_retry_can_help_is_set_aside_at_once(handler: str, words: str) -> None:
+    hopeless = row(handler, **({"words": words} if handler == "tests.give_up" else {}))
+    deliver(hopeless.pk)
+    hopeless.refresh_from_db()
+    assert hopeless.attempts == 1
+    assert hopeless.set_aside_at is not None
+    assert hopeless.last_error == words
+
+
+@pytest.mark.django_db
+def test_a_row_that_kills_its_workers_is_set_aside_too(tmp_path: Path) -> None:
+    deadly = row(attempts=MOST_ATTEMPTS, path=str(tmp_path / "out"))
+    deliver(deadly.pk)
+    deadly.refresh_from_db()
+    assert deadly.set_aside_at is not None
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.django_db
+def test_who_lost_the_lease_does_not_end_that_of_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    failing = row("tests.overtaken")
+    theirs = timezone.now() + LEASE * 2
+
+    def overtaken() -> None:
+        Row.objects.filter(pk=failing.pk).update(lease_until=theirs)
+        raise OSError
+
+    monkeypatch.setitem(handlers.registered(), "tests.overtaken", overtaken)
+    deliver(failing.pk)
+    failing.refresh_from_db()
+    assert failing.lease_until == theirs
+    assert failing.set_aside_at is None
+
+
+@pytest.mark.django_db
+def test_an_error_of_any_length_is_kept_short() -> None:
+    failing = row("tests.fail", words="x" * 100_000)
+    deliver(failing.pk)
+    failing.refresh_from_db()
+    assert len(failing.last_error) == 2000
