@@ -16,6 +16,8 @@ from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
+from emma_eval.start import read_settings
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -120,6 +122,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "emma_eval.settings")
+    read_settings()
     django.setup()
     sys.exit(main())

@@ -87,16 +87,16 @@ def _database() -> dict[str, Any]:
     that upgrades later fails at once instead of waiting.
     """
     expected = "postgres://user:password@host/name, or leave it out for SQLite"
+    url = _said("DATABASE_URL", f"sqlite:///{VAR_DIR / 'emma.sqlite3'}")
+    if url.partition("://")[0] not in {"sqlite", "postgres", "postgresql"}:
+        raise _wrong("DATABASE_URL", expected)
     try:
-        found: dict[str, Any] = environ.Env.db_url_config(
-            _said("DATABASE_URL", f"sqlite:///{VAR_DIR / 'emma.sqlite3'}")
-        )
+        found: dict[str, Any] = environ.Env.db_url_config(url)
     except (ValueError, KeyError, ImproperlyConfigured) as cause:
         raise _wrong("DATABASE_URL", expected) from cause
-    engine = found.get("ENGINE", "")
-    if engine not in {"django.db.backends.sqlite3", "django.db.backends.postgresql"} or not found.get("NAME"):
+    if not found.get("NAME"):
         raise _wrong("DATABASE_URL", expected)
-    if engine == "django.db.backends.sqlite3":
+    if found["ENGINE"] == "django.db.backends.sqlite3":
         found["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
@@ -319,9 +319,20 @@ if "@" not in parseaddr(DEFAULT_FROM_EMAIL)[1]:
 
 # --- work to be done outside the web process ---------------------------------------------------
 
-REDIS_URL = _said("REDIS_URL")
-if REDIS_URL and not (urlsplit(REDIS_URL).scheme in {"redis", "rediss"} and urlsplit(REDIS_URL).hostname):
-    raise _wrong("REDIS_URL", "redis://host:6379/0, or leave it out for the filesystem broker")
+
+def _redis_url() -> str:
+    url = _said("REDIS_URL")
+    try:
+        parts = urlsplit(url)
+        is_redis = parts.scheme in {"redis", "rediss"} and parts.hostname and parts.port != 0
+    except ValueError:
+        is_redis = False
+    if url and not is_redis:
+        raise _wrong("REDIS_URL", "redis://host:6379/0, or leave it out for the filesystem broker")
+    return url
+
+
+REDIS_URL = _redis_url()
 QUEUE_DIR, CONTROL_DIR = VAR_DIR / "queue", VAR_DIR / "control"
 if REDIS_URL:
     CELERY_BROKER_URL = REDIS_URL

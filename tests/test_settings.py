@@ -1,0 +1,161 @@
+"""What can be configured, and what a wrong value says."""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+ROOT = Path(__file__).resolve().parent.parent
+SECRET = "s" * 60
+
+
+def settings_with(monkeypatch: pytest.MonkeyPatch, **environment: str) -> dict[str, Any]:
+    """The settings as a process with nothing but this environment reads them."""
+    for name in list(os.environ):
+        if name.startswith("EMMA_") or name in {"DATABASE_URL", "REDIS_URL"}:
+            monkeypatch.delenv(name)
+    for name, value in {"EMMA_SECRET_KEY": SECRET, **environment}.items():
+        monkeypatch.setenv(name, value)
+    return runpy.run_path(str(ROOT / "emma_eval" / "settings.py"))
+
+
+WRONG = [
+    ("EMMA_DEBUG", "perhaps"),
+    ("EMMA_BEHIND_PROXY", "2"),
+    ("EMMA_VAR", str(ROOT / "manage.py")),
+    ("EMMA_SECRET_KEY", "short"),
+    ("EMMA_OLD_SECRET_KEYS", f"{SECRET},short"),
+    ("DATABASE_URL", "emma"),
+    ("DATABASE_URL", "mysql://emma@127.0.0.1/emma"),
+    ("DATABASE_URL", "postgres://127.0.0.1"),
+    ("DATABASE_URL", "postgres://127.0.0.1:many/emma"),
+    ("EMMA_ORIGIN", "emma.example.org"),
+    ("EMMA_ORIGIN", "ftp://emma.example.org"),
+    ("EMMA_ORIGIN", "https://"),
+    ("EMMA_ORIGIN", "https://emma.example.org/site"),
+    ("EMMA_ORIGIN", "https://me@emma.example.org"),
+    ("EMMA_ORIGIN", "https://emma.example.org:many"),
+    ("EMMA_ORIGIN", "https://[::1"),
+    ("EMMA_HOSTS", "https://emma.example.org"),
+    ("EMMA_HOSTS", "emma.example.org:8000"),
+    ("EMMA_TIME_ZONE", "Hong Kong"),
+    ("EMMA_EMAIL_URL", "mail.example.org"),
+    ("EMMA_EMAIL_URL", "pigeon://mail.example.org"),
+    ("EMMA_EMAIL_URL", "smtp+tls://"),
+    ("EMMA_EMAIL_URL", "smtp://mail.example.org:many"),
+    ("EMMA_MAIL_FROM", "Emma Eval"),
+    ("REDIS_URL", "127.0.0.1:6379"),
+    ("REDIS_URL", "http://127.0.0.1"),
+    ("REDIS_URL", "redis://127.0.0.1:many/0"),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), WRONG)
+def test_a_wrong_value_is_told_in_a_sentence_that_says_what_to_set(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ImproperlyConfigured) as told:
+        settings_with(monkeypatch, **{name: value})
+    assert re.fullmatch(rf"{name} is .+: set it to .+\.", str(told.value))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("EMMA_SECRET_KEY", "hunter2"),
+        ("DATABASE_URL", "mysql://emma:hunter2@127.0.0.1/emma"),
+        ("REDIS_URL", "http://:hunter2@127.0.0.1"),
+        ("EMMA_EMAIL_URL", "pigeon://emma:hunter2@mail.example.org"),
+    ],
+)
+def test_the_sentence_keeps_secrets_to_itself(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ImproperlyConfigured) as told:
+        settings_with(monkeypatch, **{name: value})
+    assert "hunter2" not in str(told.value)
+
+
+def test_set_but_empty_is_the_same_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    empty = settings_with(monkeypatch, **{name: "" for name, _ in WRONG if name != "EMMA_SECRET_KEY"})
+    without = settings_with(monkeypatch)
+    assert {key: empty[key] for key in empty if key.isupper()} == {
+        key: without[key] for key in without if key.isupper()
+    }
+
+
+def test_with_nothing_set_the_house_is_embedded(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = settings_with(monkeypatch)
+    database = found["DATABASES"]["default"]
+    assert database["NAME"] == str(ROOT / "var" / "emma.sqlite3")
+    assert database["OPTIONS"]["transaction_mode"] == "IMMEDIATE"
+    assert database["OPTIONS"]["timeout"] == 20
+    assert "journal_mode=WAL" in database["OPTIONS"]["init_command"]
+    assert found["CELERY_BROKER_URL"].startswith("filesystem://")
+    assert not found["DEBUG"]
+
+
+def test_behind_a_proxy_over_https_everything_is_strict(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = settings_with(monkeypatch, EMMA_ORIGIN="https://emma.example.org", EMMA_BEHIND_PROXY="true")
+    assert found["SECURE_HSTS_SECONDS"] >= 31_536_000
+    assert found["SECURE_HSTS_INCLUDE_SUBDOMAINS"]
+    assert found["SECURE_SSL_REDIRECT"]
+    assert found["SESSION_COOKIE_SECURE"]
+    assert found["CSRF_COOKIE_SECURE"]
+    assert found["SESSION_COOKIE_NAME"].startswith("__Host-")
+    assert found["SECURE_PROXY_SSL_HEADER"] == ("HTTP_X_FORWARDED_PROTO", "https")
+
+
+def test_the_header_of_a_proxy_is_believed_only_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = settings_with(monkeypatch, EMMA_ORIGIN="https://emma.example.org")
+    assert found["SECURE_PROXY_SSL_HEADER"] is None
+    assert not found["SECURE_SSL_REDIRECT"]
+
+
+def test_a_mail_server_is_read_from_one_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = settings_with(monkeypatch, EMMA_EMAIL_URL="smtp+tls://emma:secret@mail.example.org:587")
+    assert (found["EMAIL_HOST"], found["EMAIL_PORT"], found["EMAIL_USE_TLS"]) == ("mail.example.org", 587, True)
+
+
+def test_the_example_names_every_variable_and_no_other() -> None:
+    source = (ROOT / "emma_eval" / "settings.py").read_text()
+    read = set(re.findall(r'_(?:said|claim|several)\("([A-Z_]+)"', source))
+    example = set(re.findall(r"^([A-Z_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
+    assert len(read) > 10
+    assert example == read
+
+
+DOORS = [
+    [sys.executable, "manage.py", "check"],
+    [sys.executable, "-m", "emma_eval.prepare"],
+    [sys.executable, "-m", "emma_eval.health"],
+    [sys.executable, "-m", "celery", "--app", "emma_eval.celery", "worker"],
+    [sys.executable, "-m", "granian", "--interface", "wsgi", "--port", "0", "emma_eval.wsgi:application"],
+]
+
+
+@pytest.mark.parametrize("door", DOORS, ids=lambda door: door[2] if door[1] == "-m" else door[1])
+def test_every_door_says_the_sentence_and_stays_shut(door: list[str], tmp_path: Path) -> None:
+    environment = {**os.environ, "EMMA_VAR": str(tmp_path), "EMMA_SECRET_KEY": SECRET, "EMMA_ORIGIN": "emma"}
+    told = subprocess.run(door, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    said = told.stdout + told.stderr
+    assert told.returncode != 0
+    assert "EMMA_ORIGIN is 'emma': set it to the address people type" in said
+    assert "Traceback" not in said
+
+
+def test_manage_py_with_nothing_prepared_says_to_run_emma_up_first(tmp_path: Path) -> None:
+    environment = {**os.environ, "EMMA_VAR": str(tmp_path)}
+    environment.pop("EMMA_SECRET_KEY", None)
+    told = subprocess.run(
+        [sys.executable, "manage.py", "check"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert told.returncode == 1
+    assert "run ./emma up first" in told.stderr
+    assert told.stderr.count("\n") == 1
