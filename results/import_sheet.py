@@ -67,6 +67,11 @@ class Findings:
     def conflicts(self) -> int:
         return sum(row.is_conflict for row in self.bad)
 
+    @property
+    def faulty(self) -> int:
+        """Rows that are bad in themselves, whatever was filed before."""
+        return len(self.bad) - self.conflicts
+
 
 def look_through(path: Path, importer: User | None) -> Findings:
     """What an import of this sheet would do. Writes nothing. No importer: an operator at the machine."""

@@ -257,10 +257,17 @@ class Change(models.Model):
         return f"change {self.version} of result {self.result_id}"
 
 
+class SheetUploadQuerySet(models.QuerySet["SheetUpload"]):
+    def visible_to(self, user: User) -> SheetUploadQuerySet:
+        """One's own; reports that tell of Safety rows only while one is trained: a count is a leak."""
+        own = self.filter(owner=user)
+        return own if user.is_trained else own.filter(tells_of_safety=False)
+
+
 class SheetUpload(models.Model):
     """A sheet that somebody uploaded: kept as a file until it is imported, thrown away, or a day old.
 
-    What the import did stays as `report`. Only the owner ever sees either, so a count tells nobody anything new.
+    What the import did stays as `report`.
     """
 
     uuid = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -269,6 +276,9 @@ class SheetUpload(models.Model):
     uploaded_at = models.DateTimeField(auto_now_add=True)
     imported_at = models.DateTimeField(null=True, blank=True)
     report = models.JSONField(default=dict, blank=True)
+    tells_of_safety = models.BooleanField(default=False)
+
+    objects = SheetUploadQuerySet.as_manager()
 
     class Meta:
         ordering = ["-uploaded_at"]

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from .views import correcting, filing, rows
+from .views import correcting, filing, rows, sheet
 
 urlpatterns = [
     path("results/", rows.results, name="results"),
@@ -12,5 +12,9 @@ urlpatterns = [
     path("drafts/<uuid:uuid>/", filing.draft, name="draft"),
     path("drafts/<uuid:uuid>/file/", filing.draft_file, name="draft_file"),
     path("drafts/<uuid:uuid>/merge/", filing.draft_merge, name="draft_merge"),
+    path("import/", sheet.import_sheet, name="import_sheet"),
+    path("import/<uuid:uuid>/", sheet.import_preview, name="import_preview"),
+    path("import/<uuid:uuid>/apply/", sheet.import_apply, name="import_apply"),
+    path("import/<uuid:uuid>/discard/", sheet.import_discard, name="import_discard"),
     path("todo/", correcting.todo, name="todo"),
 ]

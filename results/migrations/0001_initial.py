@@ -85,6 +85,7 @@ class Migration(migrations.Migration):
                 ('uploaded_at', models.DateTimeField(auto_now_add=True)),
                 ('imported_at', models.DateTimeField(blank=True, null=True)),
                 ('report', models.JSONField(blank=True, default=dict)),
+                ('tells_of_safety', models.BooleanField(default=False)),
                 ('owner', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sheet_uploads', to=settings.AUTH_USER_MODEL)),
             ],
             options={
