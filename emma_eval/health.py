@@ -57,10 +57,21 @@ def _outbox() -> Finding:
 def _broker() -> Finding:
     from emma_eval.celery import app
 
-    kind = "Redis" if settings.REDIS_URL else "filesystem broker"
+    kind = "Redis" if settings.REDIS_URL else "the filesystem broker"
+    if not settings.REDIS_URL and not os.access(settings.QUEUE_DIR, os.W_OK):
+        return Finding("broker", False, f"no folder to write to at {settings.QUEUE_DIR}", needed=False)
     with app.connection_for_write() as link:
         link.ensure_connection(max_retries=1, timeout=2)
-    return Finding("broker", True, f"{kind} reachable", needed=False)
+    return Finding("broker", True, f"{kind} can be reached", needed=False)
+
+
+def _worker() -> Finding:
+    """Only for people at a terminal: the answer takes a second to come."""
+    from emma_eval.celery import app
+
+    answers = len(app.control.ping(timeout=1.5) or [])
+    words = f"{answers} answer" if answers else "none answers: what is to be done waits in the outbox"
+    return Finding("workers", answers > 0, words, needed=False)
 
 
 def _recordings() -> Finding:
@@ -76,7 +87,8 @@ def _mail() -> Finding:
     return Finding("mail", True, f"sent through {settings.EMAIL_HOST}:{settings.EMAIL_PORT} (not tried)", needed=False)
 
 
-PROBES: tuple[tuple[str, Callable[[], Finding]], ...] = (
+Probe = tuple[str, Callable[[], Finding]]
+PROBES: tuple[Probe, ...] = (
     ("database", _database),
     ("migrations", _migrations),
     ("outbox", _outbox),
@@ -84,18 +96,29 @@ PROBES: tuple[tuple[str, Callable[[], Finding]], ...] = (
     ("recordings", _recordings),
     ("mail", _mail),
 )
+SLOW_PROBES: tuple[Probe, ...] = (("workers", _worker),)
 NEEDED = frozenset({"database", "migrations"})
+IN_THE_DATABASE = frozenset({"migrations", "outbox"})
 
 
-def findings() -> list[Finding]:
-    """Ask every part. One that fails in any way is down; it never takes the answer with it."""
-    found = []
-    for part, probe in PROBES:
-        try:
-            found.append(probe())
-        except Exception as cause:  # whatever the part's library raises, the part is down
-            found.append(Finding(part, False, f"does not answer ({type(cause).__name__})", needed=part in NEEDED))
+def findings(probes: tuple[Probe, ...]) -> list[Finding]:
+    """Ask every part in turn; what lives in a database that is down is not waited for again."""
+    found: list[Finding] = []
+    for part, probe in probes:
+        database_is_down = any(finding.part == "database" and not finding.is_up for finding in found)
+        if database_is_down and part in IN_THE_DATABASE:
+            found.append(Finding(part, False, "not asked: the database is down", needed=part in NEEDED))
+        else:
+            found.append(_ask(part, probe))
     return found
+
+
+def _ask(part: str, probe: Callable[[], Finding]) -> Finding:
+    """One that fails in any way is down; it never takes the answer with it."""
+    try:
+        return probe()
+    except Exception as cause:  # whatever the part's library raises, the part is down
+        return Finding(part, False, f"does not answer ({type(cause).__name__})", needed=part in NEEDED)
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
@@ -105,7 +128,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 def readyz(request: HttpRequest) -> HttpResponse:
     """Which part is up and which is down, without saying where anything is; 503 while a needed one is down."""
-    found = findings()
+    found = findings(PROBES)
     is_ready = all(finding.is_up for finding in found if finding.needed)
     parts = {finding.part: "up" if finding.is_up else "down" for finding in found}
     return JsonResponse({"ready": is_ready, "parts": parts}, status=200 if is_ready else 503)
@@ -113,7 +136,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
 def main() -> int:
     """Print what is configured and what is reachable, in words. 1 when a needed part is down."""
-    found = findings()
+    found = findings(PROBES + SLOW_PROBES)
     address = urlsplit(settings.ORIGIN)
     sys.stdout.write(f"Emma Eval at {address.scheme}://{address.netloc}, data in {settings.VAR_DIR}\n")
     for finding in found:

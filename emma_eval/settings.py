@@ -105,7 +105,7 @@ def _database() -> dict[str, Any]:
     else:
         found["OPTIONS"] = {
             **found.get("OPTIONS", {}),
-            "pool": {"min_size": 1, "max_size": 32, "timeout": 10},
+            "pool": {"min_size": 1, "max_size": 32, "timeout": 4},
             "options": "-c statement_timeout=30000 -c lock_timeout=10000",
         }
     return found
@@ -344,7 +344,6 @@ if REDIS_URL:
         "socket_timeout": 5,
         "socket_keepalive": True,
     }
-    CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
 else:
     CELERY_BROKER_URL = "filesystem://localhost"
     CELERY_BROKER_TRANSPORT_OPTIONS = {
@@ -353,7 +352,8 @@ else:
         "control_folder": str(CONTROL_DIR),
         "polling_interval": 0.1,
     }
-    CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+# Holds nothing but counts of requests per minute, each web process its own: no request needs Redis.
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

@@ -118,6 +118,12 @@ def test_the_header_of_a_proxy_is_believed_only_where_there_is_one(monkeypatch: 
     assert not found["SECURE_SSL_REDIRECT"]
 
 
+def test_with_redis_no_request_depends_on_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = settings_with(monkeypatch, REDIS_URL="redis://127.0.0.1:6379/0")
+    assert found["CELERY_BROKER_URL"] == "redis://127.0.0.1:6379/0"
+    assert "redis" not in str(found["CACHES"]).lower()
+
+
 def test_a_mail_server_is_read_from_one_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     found = settings_with(monkeypatch, EMMA_EMAIL_URL="smtp+tls://emma:secret@mail.example.org:587")
     assert (found["EMAIL_HOST"], found["EMAIL_PORT"], found["EMAIL_USE_TLS"]) == ("mail.example.org", 587, True)
