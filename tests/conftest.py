@@ -57,6 +57,12 @@ def _emptying_the_database_lifts_the_seal_of_the_audit_trail() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _passwords_are_hashed_quickly() -> None:
+    """A good hash takes a quarter of a second, and most tests make several people."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _plain_static_files() -> None:
     """No collectstatic in tests: the names of static files are not hashed."""
     settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"

@@ -1,0 +1,72 @@
+"""The page of the audit trail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from emma_eval.accounts import audit
+from emma_eval.accounts.models import User
+from emma_eval.accounts.roles import Role
+from emma_eval.accounts.views import audit as page
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def admin_client(administrator: User) -> Client:
+    return make.client_of(administrator)
+
+
+def said(client: Client, query: str = "") -> list[str]:
+    return [entry.target for entry in client.get(f"/audit/{query}").context["entries"]]
+
+
+def test_the_newest_comes_first(admin_client: Client, tester: User) -> None:
+    for n in range(3):
+        audit.record(tester, "filed", f"result {n}")
+    assert said(admin_client) == ["result 2", "result 1", "result 0"]
+
+
+def test_it_is_filtered_by_whom_and_what(admin_client: Client, tester: User, administrator: User) -> None:
+    audit.record(tester, "filed", "result 1")
+    audit.record(tester, "corrected", "result 2")
+    audit.record(administrator, "filed", "result 3")
+    assert said(admin_client, "?who=TESS@example.test") == ["result 2", "result 1"]
+    assert said(admin_client, "?action=filed") == ["result 3", "result 1"]
+    assert said(admin_client, "?action=filed&who=tess@example.test") == ["result 1"]
+    assert "Nothing matches" in admin_client.get("/audit/?who=nobody").text
+
+
+def test_it_comes_in_pages_by_keyset(
+    admin_client: Client, tester: User, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: Any
+) -> None:
+    monkeypatch.setattr(page, "A_PAGE", 2)
+    for n in range(5):
+        audit.record(tester, "filed", f"result {n}")
+    with django_assert_num_queries(6):
+        first = admin_client.get("/audit/")
+    with django_assert_num_queries(6):
+        assert said(admin_client, f"?before={first.context['next_before']}") == ["result 2", "result 1"]
+    assert said(admin_client, "?before=nonsense") == ["result 4", "result 3"]
+    assert said(admin_client, f"?before={'9' * 40}") == ["result 4", "result 3"]
+
+
+def test_entries_about_safety_and_their_words_are_for_the_trained(admin_client: Client, tester: User) -> None:
+    audit.record(tester, "moved into Safety", "quiet-hint", is_safety=True, title="A quiet hint")
+    assert "afety" not in admin_client.get("/audit/").text.replace("Safety scripts", "")
+    trained = make.client_of(make.user("trained@example.test", Role.ADMINISTRATOR, is_trained=True))
+    assert "A quiet hint" in trained.get("/audit/").text
+    assert "moved into Safety" in trained.get("/audit/").text
+
+
+def test_it_is_for_administrators(manager_client: Client) -> None:
+    assert manager_client.get("/audit/").status_code == 403
+
+
+def test_what_the_command_line_did_is_shown_too(admin_client: Client) -> None:
+    audit.record(None, "invited", "boss@example.test", roles=["administrator"])
+    assert "the command line" in admin_client.get("/audit/").text
