@@ -60,7 +60,7 @@ def _number(text: object) -> int:
 
 def _show(request: UserRequest, result: Result, form: ResultForm, version: int, status: int = 200) -> HttpResponse:
     page = FormPage(form, str(result.draft_uuid), result_version=version)
-    return render(request, "results/result_form.html", {"page": page, "form": form, "result": result}, status=status)
+    return render(request, "results/result_form.html", {**page.context(), "result": result}, status=status)
 
 
 def _correct(request: UserRequest, result: Result, form: ResultForm, based_on: int) -> HttpResponse:

@@ -95,13 +95,14 @@ def _show_draft(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
         draft_version=found.version if found is not None else 0,
         saved_at=found.saved_at if found is not None else None,
         is_unsaved=kept is not None,
+        is_merged="merged" in request.GET,
     )
     return _show(request, page)
 
 
 def _version_for(request: UserRequest, found: Draft | None, typed: Typed | None) -> ScriptVersion | None:
-    """The version that is being filed: as asked for, as it stands in the draft, or the script's latest."""
-    named = request.GET.get("script_version") or (typed or {}).get("script_version")
+    """The version that is being filed: as it stands in the draft, as asked for, or the script's latest."""
+    named = (typed or {}).get("script_version") or request.GET.get("script_version")
     if named:
         return _version(request.user, named)
     slug = request.GET.get("script") or (found.script_id if found is not None else "")
@@ -158,7 +159,7 @@ def _result_of_call(user: User, call: str) -> Result | None:
 
 
 def _show(request: UserRequest, page: FormPage, status: int = 200) -> HttpResponse:
-    return render(request, "results/result_form.html", {"page": page, "form": page.form}, status=status)
+    return render(request, "results/result_form.html", page.context(), status=status)
 
 
 def _pick_a_script(request: UserRequest, uuid: uuids.UUID, *, is_new: bool = False) -> HttpResponse:
@@ -348,7 +349,7 @@ def _keep_merged(
     except FiledAlreadyError as filed:
         return _already_filed(request, filed.result, words)
     messages.success(request, "Put together and saved. Check the form, then file it.")
-    return SeeOther(reverse("draft", args=[uuid]))
+    return SeeOther(f"{reverse('draft', args=[uuid])}?merged=1")
 
 
 def _choose(request: UserRequest, uuid: uuids.UUID, mine: Typed, there: Draft, choices: dict[str, str]) -> HttpResponse:

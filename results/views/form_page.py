@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.conf import settings
+
 from scripts_catalog import taxonomy
-from scripts_catalog.models import Build, ScriptVersion, ShownAnchor
+from scripts_catalog.models import Build, ScriptVersion
+from scripts_catalog.wording import ShownAnchor
 
 from ..forms import ResultForm
-from ..models import DIMENSION_KEYS
+from ..models import DIMENSION_KEYS, MOST_COMMENT_CHARACTERS
 from ..typed import PLACE, place_name
 
 # Where the link of an error leads; a field that is not listed stands under its own name.
@@ -86,6 +89,7 @@ class FormPage:
     saved_at: datetime | None = None
     is_new: bool = False
     is_unsaved: bool = False
+    is_merged: bool = False
     result_version: int = 0
 
     @property
@@ -152,3 +156,15 @@ class FormPage:
         known = {place_name(tag) for tag in self.form.tags}
         sent = self.form.data if self.form.is_bound else {}
         return [(name, str(sent[name])) for name in sent if name.startswith(PLACE) and name not in known and sent[name]]
+
+    def context(self) -> dict[str, object]:
+        """What the template needs."""
+        return {
+            "page": self,
+            "form": self.form,
+            "scale": taxonomy.SCALE,
+            "most_comment": MOST_COMMENT_CHARACTERS,
+            "csrf_cookie": settings.CSRF_COOKIE_NAME,
+            "zone": settings.TIME_ZONE,
+            "zone_name": settings.TIME_ZONE.rpartition("/")[2].replace("_", " "),
+        }

@@ -1,0 +1,275 @@
+// The draft, saved as you go: at once in this browser, within two seconds on the site. An older tab never writes
+// over a newer one: the site refuses, and the page shows what differs.
+
+const form = document.querySelector("[data-result-form]");
+const state = document.querySelector("[data-state]");
+const mergePlace = document.querySelector("[data-merge]");
+const { script, csrfCookie, zone, mergeAt } = form.dataset;
+const SOON_MS = 800;
+const LATEST_MS = 1800;
+const PATIENCE_MS = 15_000;
+const LONGEST_WAIT_MS = 60_000;
+const NOT_SAID = /^(csrfmiddlewaretoken|typed_by|version|newest|page|against|keep-.*)$/;
+
+takeOwnUuid();
+const uuid = form.dataset.uuid;
+const key = `emma-draft:${document.body.dataset.user}:${uuid}`;
+const pageId = crypto.getRandomValues(new Uint32Array(2)).join("-");
+form.elements.page.value = pageId;
+
+let version = Number(form.elements.version.value);
+let base = read(); // what the site has at `version`
+let sending = null; // the promise of the save under way
+let timer = 0;
+let firstUnsavedAt = 0;
+let failures = 0;
+let isStopped = false;
+let isKeptHere = true;
+
+// The browser makes the UUID: whatever is lost on the way, the form and its result keep one name.
+function takeOwnUuid() {
+  const given = form.dataset.uuid;
+  if (!("new" in form.dataset) || !crypto.randomUUID) return;
+  const made = crypto.randomUUID();
+  for (const name of ["uuid", "draft", "mergeAt"]) form.dataset[name] = form.dataset[name].replace(given, made);
+  form.action = form.action.replace(given, made);
+}
+
+function showAddress() {
+  const address = new URL(form.dataset.draft, location.href);
+  address.search = new URLSearchParams({ script, script_version: read().script_version });
+  history.replaceState(null, "", address);
+}
+
+// --- the fields as text, as the site keeps them ---------------------------------------------------
+
+function read() {
+  const fields = {};
+  for (const field of form.elements) {
+    if (!field.name || NOT_SAID.test(field.name) || !("value" in field) || field.tagName === "BUTTON") continue;
+    if (["radio", "checkbox"].includes(field.type) && !field.checked) continue;
+    if (field.value !== "") fields[field.name] = field.value;
+  }
+  return fields;
+}
+
+function fill(fields) {
+  for (const field of form.elements) {
+    if (!field.name || NOT_SAID.test(field.name) || field.tagName === "BUTTON") continue;
+    const value = fields[field.name] ?? "";
+    if (field.type === "radio") field.checked = field.value === value && value !== "";
+    else if (field.type === "checkbox") field.checked = value !== "";
+    else field.value = value;
+  }
+  form.dispatchEvent(new Event("emma:filled"));
+}
+
+const NAMES = (one, other) => [...new Set([...Object.keys(one), ...Object.keys(other)])];
+const same = (one, other) => NAMES(one, other).every((name) => name === "page" || (one[name] ?? "") === (other[name] ?? ""));
+
+// --- the copy in this browser ------------------------------------------------------------------------
+
+function keepHere() {
+  try {
+    const title = document.querySelector("h1").textContent;
+    localStorage.setItem(key, JSON.stringify({ version, base, fields: read(), script, title }));
+    isKeptHere = true;
+  } catch {
+    isKeptHere = false;
+  }
+}
+
+function copyHere() {
+  try {
+    return JSON.parse(localStorage.getItem(key));
+  } catch {
+    return null;
+  }
+}
+
+// --- saying how it stands ------------------------------------------------------------------------------
+
+const clock = (time) => new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone: zone }).format(new Date(time));
+
+function say(words, isWrong = false) {
+  if (state.textContent !== words) state.textContent = words;
+  state.classList.toggle("is-wrong", isWrong);
+}
+
+function sayNotSaved(why, link) {
+  say(`Not saved: ${why}${isKeptHere ? " — kept in this browser" : ". This browser can't keep a copy either"}`, true);
+  if (link) addLink(link, "Sign in in another tab", "_blank");
+}
+
+function addLink(address, words, target = "") {
+  const link = document.createElement("a");
+  Object.assign(link, { href: address, textContent: words, target, rel: "noopener" });
+  state.append(" ", link);
+}
+
+// --- saving -----------------------------------------------------------------------------------------------
+
+function token() {
+  const cookie = document.cookie.split("; ").find((each) => each.startsWith(`${csrfCookie}=`));
+  return cookie ? decodeURIComponent(cookie.slice(csrfCookie.length + 1)) : form.elements.csrfmiddlewaretoken.value;
+}
+
+function saveSoon() {
+  if (isStopped) return;
+  const now = performance.now();
+  firstUnsavedAt ||= now;
+  clearTimeout(timer);
+  timer = setTimeout(save, Math.max(0, Math.min(SOON_MS, firstUnsavedAt + LATEST_MS - now)));
+}
+
+function saveLater() {
+  failures += 1;
+  clearTimeout(timer);
+  timer = setTimeout(save, Math.min(LONGEST_WAIT_MS, 1000 * 2 ** failures));
+}
+
+async function save() {
+  clearTimeout(timer);
+  if (isStopped || sending) return sending;
+  const fields = read();
+  if (same(fields, base)) return null;
+  firstUnsavedAt = 0;
+  say("Saving…");
+  sending = put(fields);
+  await sending;
+  sending = null;
+  if (!failures && !isStopped && !same(read(), base)) saveSoon();
+  return null;
+}
+
+async function put(fields) {
+  let answer;
+  try {
+    answer = await fetch(form.dataset.draft, {
+      method: "PUT",
+      headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": token() },
+      body: JSON.stringify({ version, script, typed_by: document.body.dataset.user, fields: { ...fields, page: pageId } }),
+      redirect: "manual",
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+  } catch {
+    sayNotSaved(navigator.onLine ? "the site does not answer" : "offline");
+    saveLater();
+    return;
+  }
+  const body = await answer.json().catch(() => ({}));
+  answer.ok ? saved(fields, body) : refused(answer, fields, body);
+}
+
+function saved(fields, { version: newVersion, saved_at: savedAt }) {
+  version = newVersion;
+  base = fields;
+  failures = 0;
+  form.elements.version.value = version;
+  keepHere();
+  say(same(read(), base) ? `Saved ${clock(savedAt)}` : "Saving…");
+}
+
+function refused(answer, fields, body) {
+  if (body.error === "signed_out" || answer.type === "opaqueredirect") {
+    sayNotSaved("signed out", body.sign_in ?? "/");
+    saveLater();
+  } else if (body.error === "stale_page" || answer.status >= 500 || answer.status === 429) {
+    sayNotSaved("the site does not answer rightly, trying again");
+    saveLater();
+  } else if (body.error === "changed") {
+    changedElsewhere(body);
+  } else if (body.error === "filed") {
+    isStopped = true;
+    say("Already filed.", true);
+    addLink(body.filed, "Open the result");
+  } else {
+    failures = 1; // nothing to try again before something else is typed
+    sayNotSaved((body.message ?? "the script is not open to you any more").replace(/\.$/, ""));
+  }
+}
+
+// --- another tab ---------------------------------------------------------------------------------------------
+
+async function changedElsewhere(there) {
+  if (same(there.fields, base) || there.fields.page === pageId) {
+    version = there.version; // our own save, whose answer was lost
+    base = there.fields;
+    delete base.page;
+    form.elements.version.value = version;
+    saveSoon();
+    return;
+  }
+  isStopped = true;
+  sayNotSaved("another tab changed this draft. Choose above which words go on");
+  const data = new FormData(form);
+  const answer = await fetch(mergeAt, { method: "POST", headers: { "X-Fragment": "1", "X-CSRFToken": token() }, body: data, redirect: "manual" }).catch(() => null);
+  if (answer?.status === 409) {
+    mergePlace.innerHTML = await answer.text();
+    mergePlace.querySelector("[data-choices]").focus();
+  } else {
+    isStopped = false;
+    saveLater();
+  }
+}
+
+// --- filing -----------------------------------------------------------------------------------------------------
+
+let isFiling = false;
+form.addEventListener("submit", async (event) => {
+  keepHere();
+  form.elements.csrfmiddlewaretoken.value = token();
+  const button = event.submitter;
+  if (isFiling || button?.hasAttribute("formaction")) return;
+  event.preventDefault();
+  if (!navigator.onLine) {
+    sayNotSaved("offline. File it when you are online again");
+    return;
+  }
+  clearTimeout(timer);
+  say("Filing…");
+  await Promise.race([sending, new Promise((go) => { setTimeout(go, 3000); })]);
+  isStopped = true;
+  isFiling = true;
+  sessionStorage.setItem("emma-filing", uuid);
+  form.elements.csrfmiddlewaretoken.value = token();
+  form.requestSubmit(button);
+});
+
+// --- start -----------------------------------------------------------------------------------------------------------
+
+function restore() {
+  const copy = "merged" in form.dataset ? null : copyHere();
+  if ("unsaved" in form.dataset) {
+    base = {};
+    saveSoon();
+  } else if (copy && !same(copy.fields, base) && !same(copy.fields, copy.base)) {
+    const wasChangedElsewhere = copy.version !== version && !same(copy.base, base);
+    fill(copy.fields);
+    if (wasChangedElsewhere) version = copy.version;
+    say("What you typed here before was brought back.");
+    saveSoon();
+  } else if (form.dataset.savedAt) {
+    say(`Saved ${clock(form.dataset.savedAt)}`);
+  }
+}
+
+form.addEventListener("input", () => {
+  keepHere();
+  failures = 0;
+  saveSoon();
+});
+addEventListener("online", save);
+addEventListener("offline", () => { if (!same(read(), base)) sayNotSaved("offline"); });
+addEventListener("focus", () => { if (failures) save(); });
+addEventListener("pagehide", keepIfTyped);
+addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+document.addEventListener("visibilitychange", () => { if (document.hidden && !same(read(), base)) save(); });
+
+function keepIfTyped() {
+  if (!same(read(), base) && !isFiling) keepHere();
+}
+
+sessionStorage.removeItem("emma-filing");
+restore();
+showAddress();
