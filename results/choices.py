@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import CharField, Exists, OuterRef, Value
-from django.db.models.functions import Cast, Coalesce, NullIf
+from django.db.models import Case, CharField, Exists, OuterRef, Value, When
+from django.db.models.functions import Cast
 
 from emma_eval.accounts.models import User
 from scripts_catalog import taxonomy
@@ -52,11 +52,12 @@ def choices_for(user: User) -> Choices:
 
 def _everything(user: User) -> list[tuple[str, str, str, str]]:
     theirs = Result.objects.visible_to(user).filter(tester=OuterRef("pk"))
-    scripts = Script.objects.visible_to(user).values_list(_text("script"), "slug", "latest__title", "area")
+    written = Script.objects.visible_to(user).filter(latest__isnull=False)
+    scripts = written.values_list(_text("script"), "slug", "latest__title", "area")
     builds = Build.objects.order_by().values_list(_text("build"), "sort_key", "name", _text(""))
-    testers = User.objects.filter(Exists(theirs)).values_list(
-        _text("tester"), Cast("pk", CharField()), Coalesce(NullIf("name", Value("")), "email"), _text("")
-    )
+    called = Case(When(name="", then="email"), default="name", output_field=CharField())
+    filers = User.objects.filter(Exists(theirs))
+    testers = filers.values_list(_text("tester"), Cast("pk", CharField()), called, _text(""))
     return list(scripts.union(builds, testers, all=True))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from datetime import date
 from typing import Any
 
@@ -77,12 +77,12 @@ class BuildField(PickField):
 
 
 class FilterForm(forms.Form):
-    """Every filter, by its name in the address."""
+    """The filters by their names in the address: all of them, or only some."""
 
-    def __init__(self, data: Mapping[str, Any], choices: Choices) -> None:
+    def __init__(self, data: Mapping[str, Any], choices: Choices, *, only: Container[str] | None = None) -> None:
         super().__init__(data, auto_id="filter-%s")
         testers = sorted(choices.testers.items(), key=lambda item: item[1].lower())
-        self.fields = {
+        fields = {
             "q": forms.CharField(
                 label="Search",
                 required=False,
@@ -105,6 +105,7 @@ class FilterForm(forms.Form):
             "from": DayField("From"),
             "to": DayField("To"),
         }
+        self.fields = {name: field for name, field in fields.items() if only is None or name in only}
         for name, field in self.fields.items():
             field.widget.attrs["aria-describedby"] = f"filter-{name}-error"
 

@@ -2,9 +2,10 @@
 
 from django.urls import path
 
-from .views import correcting, filing, rows, sheet
+from .views import correcting, dashboard, filing, rows, sheet
 
 urlpatterns = [
+    path("dashboard/", dashboard.dashboard, name="dashboard"),
     path("results/", rows.results, name="results"),
     path("results/<int:pk>/", rows.result, name="result"),
     path("results/new/", filing.result_new, name="result_new"),

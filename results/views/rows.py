@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
@@ -20,6 +18,7 @@ from ..filter_form import FilterForm
 from ..list_results import Asked, list_results, read_asked
 from ..models import Result
 from ..show_result import show_result
+from .addresses import clean_address, is_for_a_part
 
 
 @dataclass(frozen=True)
@@ -37,8 +36,8 @@ class Head:
 @vary_on_headers("HX-Request")
 def results(request: UserRequest) -> HttpResponseBase:
     """The Results tab: the whole page, or for htmx its rows."""
-    is_for_the_rows = _is_for_the_rows(request)
-    address = _address(request)
+    is_for_the_rows = is_for_a_part(request)
+    address = clean_address(request, "results")
     if "" in request.GET.values() and not is_for_the_rows:
         return redirect(address)
     choices = choices_for(request.user)
@@ -56,17 +55,6 @@ def results(request: UserRequest) -> HttpResponseBase:
     response = render(request, "results/results.html#rows", page)
     response["HX-Push-Url"] = address
     return response
-
-
-def _is_for_the_rows(request: UserRequest) -> bool:
-    """htmx asks for the rows alone, except when the browser goes back to a page that it must show whole."""
-    return "HX-Request" in request.headers and "HX-History-Restore-Request" not in request.headers
-
-
-def _address(request: UserRequest) -> str:
-    """This list's address without the fields that a form sends empty."""
-    query = urlencode({name: value for name, value in request.GET.dict().items() if value})
-    return f"{reverse('results')}?{query}" if query else reverse("results")
 
 
 def _heads(asked: Asked) -> list[Head]:

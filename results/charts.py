@@ -1,0 +1,89 @@
+"""Charts as inline SVG, drawn on the server: no script, no inline style, colours by class for light, dark and print.
+
+Widths are percentages and text keeps its size, so a chart fits a phone as it fits a sheet of paper. Each
+has a title and a description; the page that shows one puts its figures in a table beside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+ROW, LABEL, BAR = 48, 16, 22
+NARROWEST_WITH_FIGURE = 7.0
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar: how often each rating from 1 to 5 was given, and what stands at its right end."""
+
+    label: str
+    counts: tuple[int, ...]
+    note: str
+
+    @property
+    def in_words(self) -> str:
+        if not any(self.counts):
+            return f"{self.label}: no ratings."
+        said = ", ".join(f"{count} × {value}" for value, count in enumerate(self.counts, 1))
+        return f"{self.label}: {said}."
+
+
+def stacked_bars(key: str, title: str, bars: list[Bar]) -> SafeString:
+    """One bar of full width for each row, split into the five ratings; `key` makes its ids unique on a page."""
+    return format_html(
+        '<svg class="chart" width="100%" height="{height}" role="img" aria-labelledby="{key}-title {key}-desc">'
+        '<title id="{key}-title">{title}</title><desc id="{key}-desc">{desc}</desc>{bars}</svg>',
+        height=ROW * len(bars),
+        key=key,
+        title=title,
+        desc=" ".join(bar.in_words for bar in bars),
+        bars=format_html_join("", "{}", ((_bar(bar, ROW * place),) for place, bar in enumerate(bars))),
+    )
+
+
+def _bar(bar: Bar, top: int) -> SafeString:
+    return format_html(
+        '<text x="0" y="{y}">{label}</text>'
+        '<text class="chart-note" x="100%" y="{y}" text-anchor="end">{note}</text>{drawn}',
+        y=top + LABEL - 4,
+        label=bar.label,
+        note=bar.note,
+        drawn=_segments(bar.counts, top + LABEL),
+    )
+
+
+def _segments(counts: tuple[int, ...], top: int) -> SafeString:
+    whole = sum(counts)
+    if not whole:
+        return format_html('<rect class="chart-empty" x="0" y="{}" width="100%" height="{}"/>', top, BAR)
+    drawn, left = [], 0.0
+    for value, count in enumerate(counts, 1):
+        width = 100 * count / whole
+        drawn.append((_segment(value, count, left, width, top),))
+        left += width
+    return format_html_join("", "{}", drawn)
+
+
+def _segment(value: int, count: int, left: float, width: float, top: int) -> SafeString:
+    """One rating's part. Its count stands on it where there is room; the table has it in any case."""
+    if not count:
+        return SafeString()
+    box = format_html(
+        '<rect class="chart-{}" x="{}%" y="{}" width="{}%" height="{}"/>',
+        *(value, f"{left:.2f}", top, f"{width:.2f}", BAR),
+    )
+    if width < NARROWEST_WITH_FIGURE:
+        return box
+    figure = '{}<text class="chart-on-{}" x="{}%" y="{}" text-anchor="middle">{}</text>'
+    return format_html(figure, box, value, f"{left + width / 2:.2f}", top + BAR - 6, count)
+
+
+def share_bar(part: int, whole: int) -> SafeString:
+    """A small bar for a cell that also shows its figure, so it says nothing to a screen reader."""
+    share = f"{100 * part / whole:.1f}" if whole else "0"
+    return format_html(
+        '<svg class="share" width="100%" height="10" aria-hidden="true"><rect width="{}%" height="10"/></svg>', share
+    )
