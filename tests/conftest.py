@@ -48,12 +48,14 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
 @pytest.fixture(scope="session", autouse=True)
 def _emptying_the_database_lifts_the_seal_of_the_audit_trail() -> None:
     """Tests with real transactions empty every table afterwards, the one that refuses it included."""
-    vendor, write_flush = connection.vendor, connection.ops.sql_flush
+    # On the class: a browser's event loop gives the test another connection object.
+    operations, vendor = type(connection.ops), connection.vendor
+    write_flush = operations.sql_flush
 
     def flush(*args: Any, **kwargs: Any) -> list[str]:
         return [*append_only.UNSEAL[vendor], *write_flush(*args, **kwargs), *append_only.SEAL[vendor]]
 
-    connection.ops.sql_flush = flush  # type: ignore[method-assign]
+    operations.sql_flush = flush  # type: ignore[method-assign]
 
 
 @pytest.fixture(scope="session", autouse=True)
