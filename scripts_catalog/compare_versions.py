@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from . import taxonomy
@@ -65,18 +65,27 @@ def _compare_anchors(old: Wording, new: Wording) -> Iterator[Change]:
 
 
 def compare_words(old: str, new: str) -> tuple[Piece, ...]:
-    """The words of both texts in one reading order."""
-    before, after = re.findall(r"\s+|\S+", old), re.findall(r"\s+|\S+", new)
-    match = SequenceMatcher(None, before, after, autojunk=False)
+    """The words of both texts in one reading order. Words are compared, each piece keeps its spaces."""
+    before, after = re.findall(r"\S+\s*", old), re.findall(r"\S+\s*", new)
+    match = SequenceMatcher(None, [w.rstrip() for w in before], [w.rstrip() for w in after], autojunk=False)
     if match.ratio() < LIKE_ENOUGH:
-        return tuple(piece for piece in (Piece("removed", old), Piece("added", new)) if piece.text)
+        return _apart([Piece("removed", old), Piece("added", new)])
     pieces = []
     for kind, a, b, c, d in match.get_opcodes():
         if kind == "equal":
-            pieces.append(Piece("kept", "".join(before[a:b])))
-            continue
-        pieces += [Piece("removed", "".join(before[a:b])), Piece("added", "".join(after[c:d]))]
-    return tuple(piece for piece in pieces if piece.text)
+            pieces.append(Piece("kept", "".join(after[c:d])))
+        else:
+            pieces += [Piece("removed", "".join(before[a:b])), Piece("added", "".join(after[c:d]))]
+    return _apart(pieces)
+
+
+def _apart(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+    """The pieces that say something, with a space where the last word of one would touch the next."""
+    said = [piece for piece in pieces if piece.text]
+    return tuple(
+        piece if piece.text[-1].isspace() or piece is said[-1] else replace(piece, text=f"{piece.text} ")
+        for piece in said
+    )
 
 
 def _compare_steps(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Piece, ...]]:

@@ -100,7 +100,11 @@ class ScriptForm(forms.Form):
     def __init__(self, *args: Any, areas: Sequence[tuple[str, str]] = taxonomy.AREAS, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         choose = {"invalid_choice": "Choose one of the areas.", "required": "Choose an area."}
-        self.fields["area"] = forms.ChoiceField(choices=[("", "Choose an area"), *areas], error_messages=choose)
+        self.fields["area"] = forms.ChoiceField(
+            choices=[("", "Choose an area"), *areas],
+            error_messages=choose,
+            help_text="Where it stands on the Scripts tab.",
+        )
         for dimension in taxonomy.DIMENSIONS:
             for end in ("five", "one"):
                 self.fields[f"{dimension.key}_{end}"] = OneLine(

@@ -21,7 +21,9 @@ from ..set_call_link import set_call_link
 def builds(request: UserRequest) -> HttpResponse:
     """The list, with the site's own call link under it."""
     site = Site.objects.first()
-    form = SiteForm(request.POST or None, initial={"call_link": site.call_link if site else ""})
+    form = SiteForm(
+        request.POST if request.method == "POST" else None, initial={"call_link": site.call_link if site else ""}
+    )
     if form.is_valid():
         if set_call_link(form.cleaned_data["call_link"], request.user):
             messages.success(request, "The call link of the site is saved.")
@@ -38,7 +40,7 @@ def _particulars(form: EditBuildForm) -> Particulars:
 
 @for_roles(Role.EVAL_TEAM)
 def build_new(request: UserRequest) -> HttpResponse:
-    form = NewBuildForm(request.POST or None)
+    form = NewBuildForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         name, make_current = form.cleaned_data["name"], form.cleaned_data["is_current"]
         try:
@@ -55,7 +57,7 @@ def build_new(request: UserRequest) -> HttpResponse:
 def build_edit(request: UserRequest, pk: int) -> HttpResponse:
     build = get_object_or_404(Build, pk=pk)
     said = asdict(Particulars(build.released_on, build.note, build.call_link))
-    form = EditBuildForm(request.POST or None, initial=said)
+    form = EditBuildForm(request.POST if request.method == "POST" else None, initial=said)
     if form.is_valid():
         changed = change_build(build, _particulars(form), by=request.user)
         messages.success(request, f"Build {build} is saved." if changed else "Nothing was changed.")

@@ -31,7 +31,7 @@ def _page(request: UserRequest, form: ScriptForm, script: Script | None = None, 
 
 @for_roles(Role.EVAL_TEAM)
 def script_new(request: UserRequest) -> HttpResponse:
-    form = NewScriptForm(request.POST or None, areas=areas_for(request.user))
+    form = NewScriptForm(request.POST if request.method == "POST" else None, areas=areas_for(request.user))
     if form.is_valid() and "preview" not in request.POST:
         try:
             version = publish_script(form.cleaned_data["slug"], form.wording(), by=request.user)
