@@ -1,0 +1,143 @@
+"""`./emma up`, as a newcomer sees it. It works in this checkout's .venv, on data of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from emma_eval.knock import find_free, is_free, is_ready
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class Site:
+    """One `./emma up`, with the words it has said so far."""
+
+    def __init__(self, var: Path, *arguments: str) -> None:
+        self.var, self.port = var, find_free()
+        self.address = f"http://127.0.0.1:{self.port}"
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("EMMA_")}
+        kept = {name: value for name, value in kept.items() if name not in {"DATABASE_URL", "REDIS_URL"}}
+        self.environment = {**kept, "EMMA_VAR": str(var), "EMMA_PORT": str(self.port)}
+        self.log = var.with_suffix(".log")
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                ["env", "--default-signal=INT", ROOT / "emma", "up", *arguments],
+                env=self.environment,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def said(self) -> str:
+        return self.log.read_text()
+
+    def wait_until(self, claim: Callable[[], object], within_s: float = 90) -> None:
+        until = time.monotonic() + within_s
+        while not claim():
+            assert time.monotonic() < until, self.said()
+            time.sleep(0.1)
+
+    def get_ready(self) -> None:
+        self.wait_until(lambda: "Ctrl-C stops it" in self.said() or self.process.poll() is not None)
+        assert self.process.poll() is None, self.said()
+
+    def parts(self) -> list[int]:
+        """The processes that serve this site: web and worker, with their children."""
+        mine = f"EMMA_VAR={self.var}\0".encode()
+        found = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                is_ours = mine in (folder / "environ").read_bytes() + b"\0"
+                is_part = is_ours and re.search(rb"granian|celery", (folder / "cmdline").read_bytes())
+            except OSError:
+                continue
+            if is_part:
+                found.append(int(folder.name))
+        return sorted(found)
+
+    def part(self, name: str) -> int:
+        """The parent process of the web server or the worker."""
+        return next(pid for pid in self.parts() if name.encode() in Path(f"/proc/{pid}/cmdline").read_bytes())
+
+    def stop(self, with_signal: int = signal.SIGTERM) -> int:
+        self.process.send_signal(with_signal)
+        return self.process.wait(timeout=60)
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Site]]:
+    sites: list[Site] = []
+
+    def start_(*arguments: str) -> Site:
+        sites.append(Site(tmp_path / "var", *arguments))
+        return sites[-1]
+
+    yield start_
+    for site in sites:
+        if site.process.poll() is None:
+            site.stop()
+
+
+def test_it_starts_says_where_and_who_and_stops_whole(start: Callable[..., Site]) -> None:
+    site = start()
+    site.get_ready()
+    assert f"Emma Eval is at {site.address}\n" in site.said()
+    for sign_in in json.loads((site.var / "demo_sign_ins.json").read_text()):
+        assert re.search(rf"{sign_in['email']} +{sign_in['password']}\n", site.said())
+    with urllib.request.urlopen(f"{site.address}/account/login/") as page:
+        assert "Content-Security-Policy" in page.headers
+    assert (site.var / "secret_key").stat().st_mode & 0o777 == 0o600
+
+    again = subprocess.run([ROOT / "emma", "up"], env=site.environment, capture_output=True, text=True, check=False)
+    assert again.returncode == 1
+    assert f"already running at {site.address}" in again.stderr
+
+    told = subprocess.run(
+        [
+            ROOT / ".venv" / "bin" / "python",
+            "manage.py",
+            "shell",
+            "-c",
+            "print(User.objects.filter(is_demo=True).count())",
+        ],
+        cwd=ROOT,
+        env={name: value for name, value in site.environment.items() if name != "EMMA_PORT"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.stdout.splitlines()[-1:] == ["5"], told.stderr
+
+    assert site.stop(signal.SIGINT) == 0
+    assert site.parts() == []
+    assert is_free(site.port)
+
+    later = start()
+    before = time.monotonic()
+    later.get_ready()
+    assert time.monotonic() - before < 30  # ten seconds on a machine that does nothing else
+    assert is_ready(later.address)
+
+
+@pytest.mark.parametrize(("killed", "told"), [("granian", "the web server stopped"), ("celery", "the worker stopped")])
+def test_if_one_part_dies_the_other_is_stopped_and_it_says_which(
+    killed: str, told: str, start: Callable[..., Site]
+) -> None:
+    site = start("--no-demo")
+    site.get_ready()
+    assert "demo" not in site.said()
+    os.kill(site.part(killed), signal.SIGKILL)
+    assert site.process.wait(timeout=60) == 1
+    assert told in site.said()
+    site.wait_until(lambda: site.parts() == [], within_s=10)
+    assert is_free(site.port)
