@@ -188,6 +188,14 @@ class AppendOnlyError(TypeError):
     """Somebody tried to change or remove what is written once."""
 
 
+def _in_words(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value is None or value == "" else str(value)
+
+
 class AuditEntryQuerySet(models.QuerySet["AuditEntry"]):
     def visible_to(self, user: User) -> AuditEntryQuerySet:
         """Entries about Safety are for the trained alone."""
@@ -221,6 +229,10 @@ class AuditEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.action} {self.target}"
+
+    def details_in_words(self) -> list[tuple[str, str]]:
+        """Each detail as a person reads it: names without underscores, lists with commas."""
+        return [(name.replace("_", " "), _in_words(value)) for name, value in self.details.items()]
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         if self.pk is not None:

@@ -79,3 +79,21 @@ def test_a_person_in_the_trail_cannot_be_removed(entry: AuditEntry, tester: User
 def test_tests_with_real_transactions_start_with_an_empty_trail(turn: int) -> None:
     assert not AuditEntry.objects.exists()
     audit.record(make.user(), "invited")
+
+
+def test_details_are_said_in_words(tester: User) -> None:
+    details = {
+        "roles": ["tester", "eval team"],
+        "ends_on": None,
+        "is_new": True,
+        "fields": {"content": [4, 5]},
+        "no": [],
+    }
+    audit.record(tester, "tried", **details)
+    assert AuditEntry.objects.get().details_in_words() == [
+        ("roles", "tester, eval team"),
+        ("ends on", "none"),
+        ("is new", "yes"),
+        ("fields", "{'content': [4, 5]}"),
+        ("no", "none"),
+    ]

@@ -176,7 +176,6 @@ def _person_page(request: UserRequest, user: User, **bound: Any) -> HttpResponse
         "can_invite": _looks_after(request) or user.roles == {Role.TESTER},
         "roles_form": RolesForm(initial={"roles": [role.value for role in user.roles]}),
         "training_form": TrainingForm(initial={"starts_on": timezone.localdate()}),
-        "form": next(iter(bound.values()), None),
         **bound,
     }
     return render(request, "accounts/person.html", context, status=422 if bound else 200)
