@@ -17,6 +17,7 @@ from random import Random
 import yaml
 from django.contrib.auth.models import Group
 from django.db import transaction
+from django.utils import timezone
 
 from emma_eval.accounts.models import Training, User
 from emma_eval.accounts.roles import Role
@@ -125,11 +126,11 @@ def _add_builds(now: datetime) -> list[Build]:
 
 
 def _call_for(entry: Entry, share: float, now: datetime, rng: Random) -> Call:
-    """The calls run evenly from the oldest to a day ago; Safety scripts are the trained tester's."""
+    """The calls run evenly from the oldest to a day ago, by day; Safety scripts are the trained tester's."""
     needs_training = Script.objects.get(slug=entry.script).is_safety
     tester = rng.choice([person for person in TESTERS if person.is_trained or not needs_training])
-    day = now - timedelta(days=1) - OLDEST_CALL * (1 - share)
-    called_at = day - timedelta(minutes=rng.randrange(0, 9 * 60))
+    day = timezone.localtime(now - timedelta(days=1) - OLDEST_CALL * (1 - share))
+    called_at = day.replace(hour=9, minute=0, second=0, microsecond=0) + timedelta(minutes=rng.randrange(9 * 60))
     return Call(User.objects.get(email=tester.email), called_at, uuid.UUID(int=rng.getrandbits(128), version=4))
 
 
