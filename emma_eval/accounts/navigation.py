@@ -34,4 +34,6 @@ def navigation(request: HttpRequest) -> dict[str, object]:
     user = getattr(request, "user", None)
     if user is None or not user.is_authenticated:
         return {"navigation": ()}
-    return {"navigation": [entry for entry in ENTRIES if user.has_role(*entry.roles)]}
+    entries = [entry for entry in ENTRIES if user.has_role(*entry.roles)]
+    present = next((entry for entry in entries if request.path.startswith(entry.path)), None)
+    return {"navigation": entries, "present": present}
