@@ -24,18 +24,31 @@ class Piece:
 
 
 @dataclass(frozen=True)
+class Line:
+    """A text of one field, or one step."""
+
+    pieces: tuple[Piece, ...]
+
+    @property
+    def kind(self) -> str:
+        """Whether all of it was "added" or "removed"; anything else counts as "kept"."""
+        kinds = {piece.kind for piece in self.pieces}
+        return kinds.pop() if len(kinds) == 1 else "kept"
+
+
+@dataclass(frozen=True)
 class Change:
-    """One field that differs: its lines, each in pieces. Lists (the steps) show kept lines too."""
+    """One field that differs, line by line. Lists (the steps) show kept lines too."""
 
     label: str
-    lines: tuple[tuple[Piece, ...], ...]
+    lines: tuple[Line, ...]
     is_list: bool = False
 
 
 def compare_versions(old: Wording, new: Wording) -> list[Change]:
     """What changed from one wording to the other, in the order of the script page."""
     changes = [
-        Change(LABELS[name], (compare_words(_shown(old, name), _shown(new, name)),))
+        Change(LABELS[name], (Line(compare_words(_shown(old, name), _shown(new, name))),))
         for name in TEXTS
         if getattr(old, name) != getattr(new, name)
     ]
@@ -61,7 +74,7 @@ def _compare_anchors(old: Wording, new: Wording) -> Iterator[Change]:
         for end, figure in (("five", "5"), ("one", "1")):
             words = [getattr(anchor, end) if anchor else taxonomy.GENERAL_QUALITY for anchor in (before, after)]
             if words[0] != words[1]:
-                yield Change(f"{dimension.name}: {figure}", (compare_words(*words),))
+                yield Change(f"{dimension.name}: {figure}", (Line(compare_words(*words)),))
 
 
 def compare_words(old: str, new: str) -> tuple[Piece, ...]:
@@ -88,21 +101,21 @@ def _apart(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     )
 
 
-def _compare_steps(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Piece, ...]]:
+def _compare_steps(old: Sequence[str], new: Sequence[str]) -> Iterator[Line]:
     """Steps that stay are matched first; between them, steps at the same place are compared if they are alike."""
     for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal":
-            yield from ((Piece("kept", step),) for step in old[a:b])
+            yield from (Line((Piece("kept", step),)) for step in old[a:b])
         else:
             yield from _compare_block(old[a:b], new[c:d])
 
 
-def _compare_block(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Piece, ...]]:
+def _compare_block(old: Sequence[str], new: Sequence[str]) -> Iterator[Line]:
     for place in range(max(len(old), len(new))):
         before, after = old[place : place + 1], new[place : place + 1]
         pieces = compare_words(before[0], after[0]) if before and after else ()
         if any(piece.kind == "kept" for piece in pieces):
-            yield pieces
+            yield Line(pieces)
         else:
-            yield from ((Piece("removed", step),) for step in before)
-            yield from ((Piece("added", step),) for step in after)
+            yield from (Line((Piece("removed", step),)) for step in before)
+            yield from (Line((Piece("added", step),)) for step in after)

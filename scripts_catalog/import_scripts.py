@@ -14,6 +14,7 @@ from .catalogue_file import CatalogueError, Entry, Wrong
 from .forms import RESERVED_SLUGS, SLUG_CANNOT_BE_USED
 from .models import Script, ScriptVersion
 from .publish_version import SlugTakenError, StaleError, publish_script, publish_version
+from .taxonomy import AREA_NAMES
 from .wording import LABELS
 
 NOTE = "Imported from a file."
@@ -36,6 +37,10 @@ class Planned:
         return self.script.latest if self.script else None
 
     @property
+    def area(self) -> str:
+        return AREA_NAMES[self.entry.wording.area]
+
+    @property
     def changed_labels(self) -> list[str]:
         return [LABELS[name] for name in self.changed]
 
@@ -53,6 +58,10 @@ class Plan:
     @property
     def to_do(self) -> list[Planned]:
         return [item for item in self.items if item.does_something]
+
+    @property
+    def unchanged(self) -> list[Planned]:
+        return [item for item in self.items if not item.does_something]
 
     @property
     def digest(self) -> str:

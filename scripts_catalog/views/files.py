@@ -27,7 +27,7 @@ def scripts_export(request: UserRequest) -> HttpResponse:
 @for_roles(Role.EVAL_TEAM)
 def scripts_import(request: UserRequest) -> HttpResponse:
     """An upload is shown as a plan; the plan is applied when it comes back with its digest."""
-    form = ImportForm(request.POST if request.method == "POST" else None, request.FILES)
+    form = ImportForm(request.POST if request.method == "POST" else None, request.FILES or None)
     if not form.is_valid():
         return render(request, PAGE, {"form": form}, status=422 if form.is_bound else 200)
     try:

@@ -46,7 +46,7 @@ def test_equal_versions_have_no_changes() -> None:
 
 def test_it_names_the_fields_in_the_words_of_the_pages() -> None:
     new = replace(PLAIN, area="turns", main_dimension="vision", uses_camera=True, anchors={})
-    assert [(change.label, told(change.lines[0])) for change in compare_versions(PLAIN, new)] == [
+    assert [(change.label, told(change.lines[0].pieces)) for change in compare_versions(PLAIN, new)] == [
         ("Area", "[-Everyday talk ][+Turn-taking]"),
         ("Main dimension", "[-Content ][+Vision]"),
         ("Camera", "[-off ][+on]"),
@@ -59,12 +59,13 @@ def test_steps_are_matched_as_a_list() -> None:
     old = replace(PLAIN, steps=("Say hello.", "Ask how her day went.", "Say goodbye."))
     new = replace(PLAIN, steps=("Wait.", "Say hello.", "Ask how her week went.", "Say goodbye."))
     (steps,) = compare_versions(old, new)
-    assert [told(line) for line in steps.lines] == [
+    assert [told(line.pieces) for line in steps.lines] == [
         "[+Wait.]",
         "Say hello.",
         "Ask how her [-day ][+week ]went.",
         "Say goodbye.",
     ]
+    assert [line.kind for line in steps.lines] == ["added", "kept", "kept", "kept"]
 
 
 def test_an_anchor_that_came_replaces_the_guides_words() -> None:

@@ -46,7 +46,7 @@ def test_it_shows_what_would_change_and_changes_nothing(eval_client: Client) -> 
 def test_it_publishes_what_was_shown(eval_client: Client) -> None:
     apply(eval_client, upload(eval_client, file_of(one={}, two={})))
     shown = upload(eval_client, file_of(one={}, two={"title": "Other"}, three={}))
-    assert "Nothing, it reads the same" in shown.text
+    assert "1 script reads the same as now" in shown.text
     assert "2 of 3 scripts would be published" in shown.text
     assert "2 scripts published." in apply(eval_client, shown).text
     versions = {script.slug: script.latest.number for script in Script.objects.all() if script.latest}
@@ -119,7 +119,7 @@ def test_a_file_it_cannot_take_is_refused_in_words(eval_client: Client, content:
 
 
 def test_a_file_with_a_byte_order_mark_is_read(eval_client: Client) -> None:
-    assert "1 of 1 scripts" in upload(eval_client, b"\xef\xbb\xbf" + file_of(one={}).encode()).text
+    assert "1 of 1 scripts would" in upload(eval_client, b"\xef\xbb\xbf" + file_of(one={}).encode()).text
 
 
 def test_no_file_is_an_error_beside_the_field(eval_client: Client) -> None:
@@ -142,3 +142,9 @@ def test_a_retired_script_gets_its_version_and_stays_retired(eval_client: Client
 
 def test_it_is_for_the_eval_team(tester_client: Client) -> None:
     assert tester_client.get("/scripts/import/").status_code == 403
+
+
+def test_the_page_starts_without_complaints(eval_client: Client) -> None:
+    answer = eval_client.get("/scripts/import/")
+    assert answer.status_code == 200
+    assert "error-summary" not in answer.text
