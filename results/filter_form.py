@@ -17,6 +17,7 @@ from .filters import Filters
 MOST_TEXT = 200
 FIRST_DAY, LAST_DAY = date(2000, 1, 1), date(2100, 12, 31)
 SCALE = [(str(value), str(value)) for value, _ in taxonomy.SCALE]
+NO_RATING = f"Pick a rating from {SCALE[0][0]} to {SCALE[-1][0]}."
 DIMENSIONS = [(dimension.key, dimension.name) for dimension in taxonomy.DIMENSIONS]
 PROBLEMS = [(group.name, [(tag.key, tag.label) for tag in group.tags]) for group in taxonomy.TAG_GROUPS]
 OPENED_BY = ("area", "problem", "dimension", "low", "high", "returning", "camera", "started", "from", "to")
@@ -25,12 +26,13 @@ OPENED_BY = ("area", "problem", "dimension", "low", "high", "returning", "camera
 class PickField(forms.ChoiceField):
     """One of a list, or any. The values that are not in it are not told apart: none may be known."""
 
-    def __init__(self, label: str, choices: Iterable[Any], *, any_word: str = "Any") -> None:
+    def __init__(self, label: str, choices: Iterable[Any], *, any_word: str = "Any", unknown: str = "") -> None:
+        unknown = unknown or f"There is no such {label.lower()}. Pick one from the list."
         super().__init__(
             label=label,
             choices=[("", any_word), *choices],
             required=False,
-            error_messages={"invalid_choice": f"There is no such {label.lower()}. Pick one from the list."},
+            error_messages={"invalid_choice": unknown},
         )
 
 
@@ -38,8 +40,7 @@ class YesNoField(PickField):
     """Yes, no, or either."""
 
     def __init__(self, label: str, yes: str, no: str) -> None:
-        super().__init__(label, [("yes", yes), ("no", no)])
-        self.error_messages["invalid_choice"] = "Pick one from the list."
+        super().__init__(label, [("yes", yes), ("no", no)], unknown="Pick one from the list.")
 
     def clean(self, value: Any) -> bool | None:
         return {"yes": True, "no": False}.get(super().clean(value))
@@ -97,8 +98,8 @@ class FilterForm(forms.Form):
             "problem": PickField("Problem", PROBLEMS),
             "biggest": forms.BooleanField(label="as the biggest", required=False),
             "dimension": PickField("Dimension", DIMENSIONS),
-            "low": PickField("Lowest", SCALE),
-            "high": PickField("Highest", SCALE),
+            "low": PickField("Lowest", SCALE, unknown=NO_RATING),
+            "high": PickField("Highest", SCALE, unknown=NO_RATING),
             "started": YesNoField("The call", "Took place", "Never started"),
             "camera": YesNoField("Camera", "Used", "Not used"),
             "returning": YesNoField("Talked to Emma before", "Yes", "No"),
@@ -117,9 +118,10 @@ class FilterForm(forms.Form):
             self.add_error("dimension", "Pick the dimension that this range is about.")
         if low and high and int(low) > int(high):
             self.add_error("low", "The lowest rating is above the highest.")
-            found.pop("high", None)
+            found.pop("high")
         if found.get("from") and found.get("to") and found["from"] > found["to"]:
             self.add_error("from", "The first day is after the last.")
+            found.pop("to")
         return found
 
     def filters(self) -> Filters:

@@ -37,6 +37,7 @@ class Shown:
     """The page of one result. `others` are the results of the same call that the viewer may see."""
 
     result: Result
+    version_number: int
     ratings: list[Rated]
     problems: list[Tagged]
     others: list[Result]
@@ -60,6 +61,7 @@ def show_result(user: User, result: Result) -> Shown:
     is_own = result.tester_id == user.pk
     return Shown(
         result=result,
+        version_number=result.script_version.number_for(user),
         ratings=_ratings_of(result),
         problems=_problems_of(result),
         others=list(same_call.select_related("script_version").order_by("id")),
