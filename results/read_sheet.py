@@ -176,6 +176,8 @@ def _sheet_of(records: Records, encoding: str) -> Sheet:
             break
     if header is None:
         raise SheetError("The file has no header: its first row should name the columns.")
+    if not header.known:
+        raise SheetError("This does not look like the results sheet: its first row names none of the columns.")
     lacking = [column.name for column in header.absent if column.is_required]
     if lacking:
         raise SheetError(f"This does not look like the results sheet: it has no column {', '.join(lacking)}.")

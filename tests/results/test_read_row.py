@@ -1,0 +1,363 @@
+"""Reading a row: dates, labels, order, and every fault in the sheet's own words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from results.models import ProblemOrder
+from results.read_row import BadRow, Catalogue, GoodRow, read_row
+from results.read_sheet import COLUMNS, Row
+from results.sheet_labels import TAG_OF_LABEL, plain, tags_in
+from results.sheet_time import time_of
+from scripts_catalog import taxonomy
+from tests import make
+from tests.results import sheet
+
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+LABEL = {key: tag.label for key, tag in taxonomy.TAG_BY_KEY.items()}
+
+
+@pytest.fixture
+def catalogue(db: None) -> Catalogue:
+    make.script("small-talk")
+    make.script("show-an-object", uses_camera=True)
+    return Catalogue.seen_by(None, NOW)
+
+
+def read(catalogue: Catalogue, line: int = 2, **said: Any) -> GoodRow | BadRow:
+    cells = sheet.row(**said)
+    return read_row(Row(line, tuple(str(cells[column.name]) for column in COLUMNS)), catalogue)
+
+
+def good(catalogue: Catalogue, **said: Any) -> GoodRow:
+    found = read(catalogue, **said)
+    assert isinstance(found, GoodRow), found
+    return found
+
+
+def reasons(catalogue: Catalogue, **said: Any) -> list[str]:
+    found = read(catalogue, **said)
+    return found.reasons if isinstance(found, BadRow) else []
+
+
+# --- dates -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "utc"),
+    [
+        ("02/03/2026 15:44:00", "2026-03-02 07:44:00"),
+        ("2/3/2026 15:44", "2026-03-02 07:44:00"),
+        ("02/03/26 15:44", "2026-03-02 07:44:00"),
+        ("02.03.2026 15:44", "2026-03-02 07:44:00"),
+        ("02-03-2026, 15:44:00", "2026-03-02 07:44:00"),
+        ("02/03/2026 3:44:00 PM", "2026-03-02 07:44:00"),
+        ("02/03/2026 12:05 am", "2026-03-01 16:05:00"),
+        ("2026-03-02 15:44:00", "2026-03-02 07:44:00"),
+        ("2026/03/02 15:44", "2026-03-02 07:44:00"),
+        ("2026-03-02T15:44:00", "2026-03-02 07:44:00"),
+        ("2026-03-02T15:44:00.250", "2026-03-02 07:44:00"),
+        ("2026-03-02T15:44:00+08:00", "2026-03-02 07:44:00"),
+        ("2026-03-02T15:44:00Z", "2026-03-02 15:44:00"),
+        ("2026-03-02 15:44:00 +0100", "2026-03-02 14:44:00"),
+        ("2026-03-02 15:44:00 -05:30", "2026-03-02 21:14:00"),
+        ("2026-03-02 15:44:00 GMT+8", "2026-03-02 07:44:00"),
+        ("2026-03-02 15:44:00 HKT", "2026-03-02 07:44:00"),
+        ("02/03/2026", "2026-03-01 16:00:00"),
+        ("46083.655556", "2026-03-02 07:44:00"),
+        (" 02/03/2026  15:44:00 ", "2026-03-02 07:44:00"),
+    ],
+)
+def test_times_are_day_first_and_in_hong_kong_unless_they_say_otherwise(text: str, utc: str) -> None:
+    assert time_of(text) == datetime.fromisoformat(utc).replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "31/02/2026 10:00:00",
+        "29/02/2026",
+        "03/13/2026 10:00",
+        "2026-02-30 10:00:00",
+        "2026-13-01",
+        "00/01/2026",
+        "02/03/2026 24:00:00",
+        "02/03/2026 10:60",
+        "02/03/2026 13:00 PM",
+        "2026-03-02 10:00 +99:00",
+        "9999-12-31 23:59 -08:00",
+        "yesterday",
+        "10:00",
+        "1" * 400,
+        "٠٢/٠٣/٢٠٢٦x",
+    ],
+)
+def test_no_possible_time_is_none(text: str) -> None:
+    assert time_of(text) is None
+
+
+# --- labels ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", list(LABEL))
+def test_every_label_is_found_alone_and_between_others(key: str) -> None:
+    assert tags_in(LABEL[key]) == ((key,), ())
+    for other, label in LABEL.items():
+        assert tags_in(f"{LABEL[key]}, {label}") == ((key, other), ())
+
+
+def test_no_list_of_labels_can_be_read_in_two_ways() -> None:
+    """No label begins with another one and a comma, so the longest label that fits is the only one."""
+    for one, other in permutations(TAG_OF_LABEL, 2):
+        assert not one.startswith((f"{other},", f"{other};"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "didn’t stop when interrupted",
+        "DIDN'T STOP  WHEN INTERRUPTED",
+        " Didn`t stop when interrupted ,",
+        "Didn't stop\xa0when interrupted",
+    ],
+)
+def test_case_spaces_and_apostrophes_make_no_difference(text: str) -> None:
+    assert tags_in(text) == (("did_not_stop",), ())
+
+
+def test_a_list_may_be_joined_in_other_ways() -> None:
+    expected = (("too_long", "audio_glitches", "weird_gaze"), ())
+    labels = [LABEL[key] for key in expected[0]]
+    for joint in (", ", ",", "; ", "\n", ",\n", " , "):
+        assert tags_in(joint.join(labels)) == expected
+
+
+def test_unknown_words_hide_no_tag() -> None:
+    found = tags_in(f"Talks too much, {LABEL['weird_gaze']}, Hums")
+    assert found == (("weird_gaze",), ("talkstoomuch", "hums"))
+
+
+# --- faults ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ({}, []),
+        ({"script": "no-such-script"}, ["unknown script"]),
+        ({"script": ""}, ["unknown script"]),
+        ({"link": "javascript:alert(1)"}, ["not a link"]),
+        ({"link": "https://user:secret@example.test/x"}, ["not a link"]),
+        ({"link": "http://169.254.169.254/"}, ["not a link"]),
+        ({"link": "none yet"}, ["not a link"]),
+        ({"link": ""}, []),
+        ({"biggest": LABEL["too_slow"]}, ["biggest problem not among the picked"]),
+        ({"biggest": "Talks too much"}, ["biggest problem not among the picked"]),
+        ({"listening": "6"}, ["score out of range"]),
+        ({"listening": "0"}, ["score out of range"]),
+        ({"listening": "-1"}, ["score out of range"]),
+        ({"listening": "6", "content": "0"}, ["score out of range"]),
+        ({"vision": "7"}, ["score out of range"]),
+        ({"content": "4.5"}, ["score not whole"]),
+        ({"content": "4,5"}, ["score not whole"]),
+        ({"content": "five"}, ["score not whole"]),
+        ({"content": "nan"}, ["score not whole"]),
+        ({"content": "4.0"}, []),
+        ({"content": "4,0"}, []),
+        ({"voice": ""}, ["missing score"]),
+        ({"voice": "N/A"}, ["missing score"]),
+        ({"content_problems": "Talks too much"}, ["unknown tag"]),
+        ({"content_problems": "Talks too much", "biggest": "Talks too much"}, ["unknown tag"]),
+        ({"content_problems": LABEL["too_slow"]}, ["unknown tag"]),
+        ({"content_problems": f"{LABEL['too_long']}, {LABEL['too_long']}"}, ["tag picked twice"]),
+        ({"listening_problems": LABEL["other_listening"], "comment": " "}, ["Other without a note"]),
+        ({"listening_problems": LABEL["other_listening"], "comment": "\x0b…"}, ["Other without a note"]),
+        ({"listening_problems": LABEL["other_listening"], "comment": "講"}, []),
+        ({"time": "31/02/2026 10:00:00"}, ["impossible date"]),
+        ({"time": "01/01/1970 10:00"}, ["impossible date"]),
+        ({"time": ""}, ["missing date"]),
+        ({"time": "02/11/2026 10:00:00"}, ["date in the future"]),
+        ({"tester": ""}, ["missing tester"]),
+        ({"tester": "Ana"}, ["not an e-mail address"]),
+        ({"build": " "}, ["missing build"]),
+        ({"build": "1." * 40}, ["build name too long"]),
+        ({"returning": "perhaps"}, ["not a yes or no"]),
+        ({"comment": "x" * 20_001}, ["comment too long"]),
+        ({"worst": "x" * 5_001}, ["text too long"]),
+    ],
+)
+def test_a_fault_has_its_word(catalogue: Catalogue, said: dict[str, str], expected: list[str]) -> None:
+    assert reasons(catalogue, **said) == expected
+
+
+def test_every_reason_is_listed_once_in_the_order_of_the_columns(catalogue: Catalogue) -> None:
+    said = {
+        "returning": "perhaps",
+        "comment": "",
+        "voice_problems": LABEL["other_speech"],
+        "content_problems": "Talks too much",
+        "biggest": LABEL["too_slow"],
+        "face": "",
+        "voice": "4.5",
+        "content": "9",
+        "listening": "0",
+        "link": "ftp://example.test/x",
+        "script": "no-such-script",
+        "time": "31/02/2026",
+        "tester": "ana",
+        "build": "",
+    }
+    assert reasons(catalogue, **said) == [
+        "impossible date",
+        "not an e-mail address",
+        "unknown script",
+        "missing build",
+        "not a link",
+        "score out of range",
+        "score not whole",
+        "missing score",
+        "unknown tag",
+        "biggest problem not among the picked",
+        "Other without a note",
+        "not a yes or no",
+    ]
+
+
+def test_a_fault_says_where_and_what(catalogue: Catalogue) -> None:
+    found = read(catalogue, 17, content="4.5", link="javascript:alert(1)")
+    assert isinstance(found, BadRow)
+    assert [(fault.line, fault.column, fault.value) for fault in found.faults] == [
+        (17, "Recording link", "javascript:alert(1)"),
+        (17, "Content", "4.5"),
+    ]
+
+
+# --- what a good row says ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spelled", ["N/A", "NA", "n/a", "", " - ", "n.a.", "#N/A"])
+@pytest.mark.parametrize("script", ["small-talk", "show-an-object"])
+def test_vision_that_is_not_rated_means_that_the_camera_was_not_used(
+    catalogue: Catalogue, spelled: str, script: str
+) -> None:
+    filing = good(catalogue, script=script, vision=spelled).filing
+    assert (filing.ratings.vision, filing.camera_used) == (None, False)
+
+
+@pytest.mark.parametrize("script", ["small-talk", "show-an-object"])
+def test_vision_that_is_rated_means_that_the_camera_was_used(catalogue: Catalogue, script: str) -> None:
+    filing = good(catalogue, script=script, vision="3").filing
+    assert (filing.ratings.vision, filing.camera_used) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "met_before"),
+    [("yes", True), ("TRUE", True), ("Y", True), ("1", True), ("No", False), ("FALSE", False), ("", False)],
+)
+def test_returning_is_a_yes_or_no(catalogue: Catalogue, answer: str, met_before: bool) -> None:
+    assert good(catalogue, returning=answer).filing.met_emma_before is met_before
+
+
+@pytest.mark.parametrize("spelled", ["small-talk", "Small talk", " SMALL-TALK ", "small_talk"])
+def test_a_script_is_known_by_its_slug_however_it_is_spelled(catalogue: Catalogue, spelled: str) -> None:
+    assert good(catalogue, script=spelled).filing.script_version.script.slug == "small-talk"
+
+
+def test_control_characters_are_removed_and_old_words_kept(catalogue: Catalogue) -> None:
+    found = good(catalogue, comment="Mixed \x0b control\r\nchar\t", worst="when she\x00 froze", minute="2:13")
+    assert found.filing.comment == "Mixed  control\nchar"
+    assert (found.sheet_row.worst_moment, found.sheet_row.minute_in_call) == ("when she froze", "2:13")
+
+
+def test_a_named_biggest_goes_first_and_the_rest_keep_their_order(catalogue: Catalogue) -> None:
+    filing = good(
+        catalogue,
+        content_problems=f"{LABEL['too_long']}, {LABEL['off_topic']}",
+        voice_problems=f"{LABEL['audio_glitches']}, {LABEL['too_fast']}",
+        biggest=LABEL["too_fast"],
+    ).filing
+    assert filing.problems == ("too_fast", "too_long", "off_topic", "audio_glitches")
+    assert filing.problem_order == ProblemOrder.BIGGEST
+
+
+def test_tags_of_several_groups_without_a_named_biggest_have_no_biggest(catalogue: Catalogue) -> None:
+    filing = good(catalogue, content_problems=LABEL["too_long"], voice_problems=LABEL["too_fast"]).filing
+    assert filing.problem_order == ProblemOrder.GROUPS
+
+
+def test_in_one_group_the_first_is_the_biggest_unless_another_is_named(catalogue: Catalogue) -> None:
+    tags = f"{LABEL['off_topic']}, {LABEL['too_long']}"
+    filing = good(catalogue, content_problems=tags).filing
+    assert (filing.problems, filing.problem_order) == (("off_topic", "too_long"), ProblemOrder.OVERALL)
+    filing = good(catalogue, content_problems=tags, biggest=LABEL["too_long"]).filing
+    assert (filing.problems, filing.problem_order) == (("too_long", "off_topic"), ProblemOrder.OVERALL)
+
+
+def test_no_ratings_and_a_stuck_start_is_a_call_that_never_started(catalogue: Catalogue) -> None:
+    unrated = dict.fromkeys(["listening", "content", "voice", "face", "fit", "vision"], "")
+    assert good(catalogue, **unrated, live_problems=LABEL["stuck_start"]).filing.never_started
+    assert reasons(catalogue, **unrated) == ["missing score"]
+    begun = {**unrated, "content": "9"}
+    assert reasons(catalogue, **begun, live_problems=LABEL["stuck_start"]) == ["missing score", "score out of range"]
+    assert not good(catalogue, live_problems=LABEL["stuck_start"]).filing.never_started
+
+
+def test_retired_tags_may_stand_on_old_rows(catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch) -> None:
+    retired = replace(taxonomy.TAG_BY_KEY["too_long"], retired_in=2)
+    monkeypatch.setitem(taxonomy.TAG_BY_KEY, "too_long", retired)
+    monkeypatch.setattr("results.read_row.RETIRED_TAGS", frozenset({"too_long"}))
+    assert good(catalogue, content_problems=LABEL["too_long"]).filing.problems == ("too_long",)
+
+
+def test_the_version_in_force_at_the_time_is_the_one_that_was_run(catalogue: Catalogue) -> None:
+    first, second = catalogue.versions["small-talk"][0], catalogue.versions["show-an-object"][0]
+    first.created_at, second.created_at = NOW - timedelta(days=90), NOW - timedelta(days=30)
+    catalogue.versions["small-talk"] = [first, second]
+    by_time = {
+        "01/01/2026 10:00": first,  # older than every version: the first
+        "15/08/2026 10:00": first,
+        "20/10/2026 10:00": second,
+    }
+    for time, version in by_time.items():
+        assert good(catalogue, time=time).filing.script_version == version
+
+
+def test_builds_of_one_number_are_one_build(catalogue: Catalogue) -> None:
+    spelled = [good(catalogue, build=name).filing.build for name in ("2026.9", " 2026.09", "2026.9")]
+    assert spelled[0] is spelled[1] is spelled[2]
+    assert good(catalogue, build="2026.10").filing.build is not spelled[0]
+
+
+# --- the key and the digest ----------------------------------------------------------------------
+
+
+def test_the_same_time_tester_and_script_are_one_key_however_spelled(catalogue: Catalogue) -> None:
+    one = good(catalogue)
+    other = good(catalogue, time="2026-03-02T07:44:00Z", tester=" ANA@example.test", script="Small talk", content="5")
+    assert one.key == other.key
+    assert one.sheet_row.digest != other.sheet_row.digest
+    for said in ({"time": "02/03/2026 15:45:00"}, {"tester": "bo@example.test"}, {"script": "show-an-object"}):
+        assert good(catalogue, **said).key != one.key
+
+
+def test_another_spelling_of_the_same_is_no_other_content(catalogue: Catalogue) -> None:
+    said = {"content_problems": LABEL["missed_feelings"], "vision": "N/A", "content": "4", "returning": "no"}
+    other = {"content_problems": "missed the caller’s feelings", "vision": "", "content": "4.0", "returning": "FALSE"}
+    assert good(catalogue, **said).sheet_row.digest == good(catalogue, **other).sheet_row.digest
+
+
+def test_rows_of_one_recording_are_of_one_call(catalogue: Catalogue) -> None:
+    one, other = good(catalogue), good(catalogue, script="show-an-object", time="02/03/2026 15:50:00")
+    assert one.call == other.call
+    assert one.call != good(catalogue, tester="bo@example.test").call
+    assert good(catalogue, link="").call != good(catalogue, link="", script="show-an-object").call
+
+
+def test_labels_are_plain_in_one_way() -> None:
+    assert len(TAG_OF_LABEL) == len(taxonomy.TAG_BY_KEY) == 34
+    assert plain("Emma’s own ‘oh / mm‑hmm’ sounds wrong") == plain(LABEL["own_backchannel_wrong"])
