@@ -11,21 +11,23 @@ from .roles import Role
 
 @dataclass(frozen=True)
 class Entry:
+    """A room by its address: the rooms stand on higher floors, which this one does not know."""
+
     label: str
-    url_name: str
     path: str
     roles: frozenset[Role]
 
 
 EVERYONE = frozenset(Role)
 ENTRIES = (
-    Entry("Scripts", "scripts", "/scripts/", EVERYONE),
-    Entry("Results", "results", "/results/", EVERYONE),
-    Entry("Dashboard", "dashboard", "/dashboard/", frozenset({Role.MANAGER, Role.EVAL_TEAM})),
-    Entry("Builds", "builds", "/builds/", frozenset({Role.EVAL_TEAM})),
-    Entry("Import", "import_sheet", "/import/", frozenset({Role.EVAL_TEAM})),
-    Entry("People", "people", "/people/", frozenset({Role.MANAGER, Role.ADMINISTRATOR})),
-    Entry("Guide", "guide", "/guide/", EVERYONE),
+    Entry("Scripts", "/scripts/", EVERYONE),
+    Entry("Results", "/results/", EVERYONE),
+    Entry("To do", "/todo/", frozenset({Role.TESTER})),
+    Entry("Dashboard", "/dashboard/", frozenset({Role.MANAGER, Role.EVAL_TEAM})),
+    Entry("Builds", "/builds/", frozenset({Role.EVAL_TEAM})),
+    Entry("Import", "/import/", frozenset({Role.EVAL_TEAM})),
+    Entry("People", "/people/", frozenset({Role.MANAGER, Role.ADMINISTRATOR})),
+    Entry("Guide", "/guide/", EVERYONE),
 )
 
 
