@@ -48,10 +48,15 @@ def _is_public_host(parts: SplitResult) -> bool:
     if "[" in parts.netloc:
         return bool(_V6_NETLOC.fullmatch(parts.netloc)) and _is_public_address(parts.hostname or "")
     folded = unicodedata.normalize("NFKC", parts.hostname or "").replace("。", ".").rstrip(".").lower()
-    if any(character.isascii() and not (character.isalnum() or character in ".-_") for character in folded):
+    if not all(_may_stand_in_a_host(character) for character in folded):
         return False
     host = "".join(c for c in folded if (c.isalnum() and c not in BLANK_LETTERS) or c in ".-_")
     return _is_public_address(host) or _is_public_name(host)
+
+
+def _may_stand_in_a_host(character: str) -> bool:
+    """Letters, digits and their marks: no sign that only looks like a slash."""
+    return character in ".-_" or unicodedata.category(character)[0] in "LNM"
 
 
 def _is_public_name(host: str) -> bool:

@@ -52,7 +52,7 @@ function itemOf(tag, place) {
   item.dataset.item = tag;
   item.querySelector(".picked-place").textContent = place + 1;
   item.querySelector(".picked-label").textContent = label;
-  item.querySelector(".picked-area").textContent = areaOf(tag);
+  item.querySelector(".picked-area").textContent = place === 0 ? `biggest · ${areaOf(tag)}` : areaOf(tag);
   const [up, down, remove] = item.querySelectorAll("button");
   up.setAttribute("aria-label", `Move up: ${label}`);
   down.setAttribute("aria-label", `Move down: ${label}`);
