@@ -1,0 +1,176 @@
+"""Who may open which address. A new address stands here, or test_access.py fails by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import reverse
+
+from emma_eval.accounts.roles import Role
+
+from .world import ANONYMOUS, NAMES, NO_ROLE, World
+
+PUBLIC = frozenset(NAMES)
+SIGNED_IN = PUBLIC - {ANONYMOUS}
+MEMBERS = SIGNED_IN - {NO_ROLE}
+TESTER = frozenset({Role.TESTER.value})
+EVAL_TEAM = frozenset({Role.EVAL_TEAM.value})
+MANAGER_AND_EVAL = EVAL_TEAM | {Role.MANAGER.value}
+PEOPLE_ADMINS = frozenset({Role.MANAGER.value, Role.ADMINISTRATOR.value})
+ADMINISTRATOR = frozenset({Role.ADMINISTRATOR.value})
+
+Args = Callable[[World], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Page:
+    """`who` may open it; `args` make its address; `hidden` makes the address of a thing of Safety behind it.
+
+    `absent`: it may rightly answer 404 to somebody who may open it. `own`: what it answers about a thing that
+    is somebody else's, to a colleague of the same role.
+    """
+
+    who: frozenset[str]
+    args: Args = lambda world: {}
+    hidden: Args | None = None
+    absent: bool = False
+    others: tuple[Args, int] | None = None
+
+
+def address(name: str, args: Args, world: World) -> str:
+    return reverse(name, kwargs=args(world))
+
+
+def _script(world: World) -> dict[str, Any]:
+    return {"slug": world.script.slug}
+
+
+def _hidden_script(world: World) -> dict[str, Any]:
+    assert world.hidden
+    return {"slug": world.hidden.script.slug}
+
+
+def _version(world: World) -> dict[str, Any]:
+    return {"slug": world.script.slug, "number": 1}
+
+
+def _hidden_version(world: World) -> dict[str, Any]:
+    return {**_hidden_script(world), "number": 1}
+
+
+def _build(world: World) -> dict[str, Any]:
+    return {"pk": world.build.pk}
+
+
+def _result(world: World) -> dict[str, Any]:
+    return {"pk": world.result.pk}
+
+
+def _hidden_result(world: World) -> dict[str, Any]:
+    assert world.hidden
+    return {"pk": world.hidden.result.pk}
+
+
+def _hidden_own_result(world: World) -> dict[str, Any]:
+    assert world.hidden
+    return {"pk": world.hidden.own_result.pk}
+
+
+def _draft(world: World) -> dict[str, Any]:
+    return {"uuid": world.draft.uuid}
+
+
+def _upload(world: World) -> dict[str, Any]:
+    return {"uuid": world.upload.uuid}
+
+
+def _hidden_upload(world: World) -> dict[str, Any]:
+    assert world.hidden
+    return {"uuid": world.hidden.upload.uuid}
+
+
+def _target(world: World) -> dict[str, Any]:
+    return {"pk": world.target.pk}
+
+
+def _invited(world: World) -> dict[str, Any]:
+    return {"pk": world.invited.pk}
+
+
+def _eval_member(world: World) -> dict[str, Any]:
+    return {"pk": world.user(Role.EVAL_TEAM.value).pk}
+
+
+ACCESS = {
+    # the house
+    "healthz": Page(PUBLIC),
+    "readyz": Page(PUBLIC),
+    "home": Page(MEMBERS),
+    # signing in
+    "account_login": Page(PUBLIC),
+    "account_logout": Page(PUBLIC),
+    "account_inactive": Page(PUBLIC),
+    "account_signup": Page(PUBLIC),
+    "account_reset_password": Page(PUBLIC),
+    "account_reset_password_done": Page(PUBLIC),
+    "account_reset_password_from_key": Page(PUBLIC, lambda world: {"uidb36": "1", "key": "abc-def"}),
+    "account_reset_password_from_key_done": Page(PUBLIC),
+    "account_reauthenticate": Page(SIGNED_IN),
+    "account_change_password": Page(SIGNED_IN),
+    "account_set_password": Page(SIGNED_IN),
+    "mfa_authenticate": Page(PUBLIC),
+    "mfa_reauthenticate": Page(SIGNED_IN),
+    "mfa_index": Page(SIGNED_IN),
+    "mfa_activate_totp": Page(SIGNED_IN),
+    "mfa_deactivate_totp": Page(SIGNED_IN, absent=True),
+    "mfa_view_recovery_codes": Page(SIGNED_IN, absent=True),
+    "mfa_generate_recovery_codes": Page(SIGNED_IN),
+    "mfa_download_recovery_codes": Page(SIGNED_IN, absent=True),
+    "accept_invitation": Page(PUBLIC, lambda world: {"token": world.invitation.token}),
+    # people
+    "people": Page(PEOPLE_ADMINS),
+    "invite": Page(PEOPLE_ADMINS),
+    "person": Page(PEOPLE_ADMINS, _target),
+    "person_roles": Page(ADMINISTRATOR, _target),
+    "person_training": Page(ADMINISTRATOR, _target),
+    "person_training_revoke": Page(
+        ADMINISTRATOR, lambda world: {"pk": world.target.pk, "training_pk": world.training.pk}
+    ),
+    "person_deactivate": Page(ADMINISTRATOR, _target),
+    "person_reactivate": Page(ADMINISTRATOR, _target),
+    "person_invite_again": Page(PEOPLE_ADMINS, _invited, absent=True),
+    "person_invitation_revoke": Page(PEOPLE_ADMINS, _invited, absent=True),
+    "audit_trail": Page(ADMINISTRATOR),
+    # scripts
+    "guide": Page(MEMBERS),
+    "scripts": Page(MEMBERS),
+    "script": Page(MEMBERS, _script, hidden=_hidden_script),
+    "script_changes": Page(MEMBERS, _script, hidden=_hidden_script),
+    "script_version": Page(MEMBERS, _version, hidden=_hidden_version),
+    "script_new": Page(EVAL_TEAM),
+    "script_edit": Page(EVAL_TEAM, _script, hidden=_hidden_script),
+    "script_retire": Page(EVAL_TEAM, _script, hidden=_hidden_script),
+    "scripts_export": Page(EVAL_TEAM),
+    "scripts_import": Page(EVAL_TEAM),
+    "builds": Page(EVAL_TEAM),
+    "build_new": Page(EVAL_TEAM),
+    "build_edit": Page(EVAL_TEAM, _build),
+    "build_make_current": Page(EVAL_TEAM, _build),
+    # results
+    "dashboard": Page(MANAGER_AND_EVAL),
+    "results": Page(MEMBERS),
+    "result": Page(MEMBERS, _result, hidden=_hidden_result),
+    "result_new": Page(TESTER),
+    "result_edit": Page(TESTER, _result, hidden=_hidden_own_result, others=(_result, 403)),
+    "draft": Page(TESTER, _draft),
+    "draft_file": Page(TESTER, _draft, absent=True),
+    "draft_merge": Page(TESTER, _draft, absent=True),
+    "todo": Page(TESTER, absent=True),
+    # the old sheet
+    "import_sheet": Page(EVAL_TEAM),
+    "import_preview": Page(EVAL_TEAM, _upload, hidden=_hidden_upload, others=(_upload, 404)),
+    "import_apply": Page(EVAL_TEAM, _upload, hidden=_hidden_upload, others=(_upload, 404)),
+    "import_discard": Page(EVAL_TEAM, _upload, others=(_upload, 404)),
+}

@@ -1,0 +1,204 @@
+"""One small site with something in every room, for the tests that look at the whole of it."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from emma_eval.accounts import audit
+from emma_eval.accounts.models import Invitation, Training, User
+from emma_eval.accounts.roles import Role
+from results.models import Change, Draft, Result, SheetUpload
+from scripts_catalog import taxonomy
+from scripts_catalog.models import Build, RunCount, Script, ScriptVersion
+from tests import make
+
+ANONYMOUS, NO_ROLE = "anonymous", "no role"
+NAMES = (ANONYMOUS, NO_ROLE, *(role.value for role in Role))
+WHEN = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
+FIXED = uuid.UUID("0190b5a0-0000-4000-8000-000000000001")
+
+
+@dataclass
+class World:
+    """The people by name and training, and the rows that addresses need."""
+
+    people: dict[tuple[str, bool], User | None]
+    script: Script
+    build: Build
+    result: Result
+    draft: Draft
+    upload: SheetUpload
+    invited: User
+    invitation: Invitation
+    target: User
+    training: Training
+    moved: Script
+    hidden: Hidden | None = None
+
+    def client(self, name: str, *, is_trained: bool = False) -> Client:
+        user = self.people[name, is_trained]
+        return make.client_of(user) if user else Client()
+
+    def user(self, name: str, *, is_trained: bool = False) -> User:
+        user = self.people[name, is_trained]
+        assert user is not None
+        return user
+
+
+@dataclass
+class Hidden:
+    """What only the trained may know of; every text of it carries `secret`."""
+
+    secret: str
+    script: Script
+    result: Result
+    result_of_moved: Result
+    draft: Draft
+    version_of_moved: ScriptVersion
+    own_result: Result
+    upload: SheetUpload
+
+
+def build_world() -> World:
+    """Everything that anybody may see."""
+    people = _people()
+    tester = people[Role.TESTER.value, False]
+    assert tester is not None
+    script = make.script("bad-news-day", title="Bad news day", change_note="")
+    moved = _moved_script()
+    build = make.build("2026.18", is_current=True, note="Quicker answers.")
+    result = make.result(
+        tester,
+        script,
+        build,
+        problems=(taxonomy.TAG_GROUPS[0].tags[0].key,),
+        comment="She waited for me.",
+        called_at=WHEN,
+        recording_link="https://recordings.example.test/1",
+        call_uuid=FIXED,
+    )
+    Change.objects.create(result=result, by=tester, version=2, fields={"comment": ["", "She waited for me."]})
+    RunCount.objects.add(script, build, filed_as_safety=False)
+    invited = User.objects.create_user("invited@example.test", name="Ivy Invited")
+    invitation, _ = Invitation.make(invited, None)
+    target = make.user("target@example.test", Role.TESTER, name="Theo Target")
+    audit.record(tester, "filed a result", "result 1")
+    return World(
+        people=people,
+        script=script,
+        build=build,
+        result=result,
+        draft=_draft(tester, script, "My draft."),
+        upload=_upload(people[Role.EVAL_TEAM.value, False], "may.csv"),
+        invited=invited,
+        invitation=invitation,
+        target=target,
+        training=Training.objects.create(user=target, starts_on=WHEN.date()),
+        moved=moved,
+    )
+
+
+def _people() -> dict[tuple[str, bool], User | None]:
+    people: dict[tuple[str, bool], User | None] = {(ANONYMOUS, False): None}
+    for name in NAMES[1:]:
+        for is_trained in (False, True):
+            roles = [Role(name)] if name in set(Role) else []
+            address = f"{name.replace(' ', '-')}{'-trained' if is_trained else ''}@example.test"
+            people[name, is_trained] = make.user(address, *roles, is_trained=is_trained)
+    return people
+
+
+def _moved_script() -> Script:
+    """A script that is everyday now; what it said while it was Safety is part of what is hidden."""
+    moved = Script.objects.create(slug="moved-out", area="everyday")
+    moved.latest = ScriptVersion.objects.create(
+        script=moved,
+        number=2,
+        area="everyday",
+        title="Moved out",
+        main_dimension="content",
+        summary="Harmless now.",
+        what_to_do="Nothing special.",
+        steps=["Say hello."],
+    )
+    moved.save()
+    return moved
+
+
+def _draft(tester: User, script: Script, comment: str) -> Draft:
+    fields = {"comment": comment, "script_version": str(script.latest.pk)}
+    return Draft.objects.create(tester=tester, uuid=uuid.uuid4(), script=script, fields=fields)
+
+
+def _upload(owner: User | None, name: str, **fields: object) -> SheetUpload:
+    assert owner is not None
+    return SheetUpload.objects.create(owner=owner, name=name, **fields)
+
+
+def hide(world: World, secret: str) -> Hidden:
+    """Add everything of Safety there can be, each text with the secret in it, to a world that stays as it is."""
+    tester, trained = world.user(Role.TESTER.value), world.user(Role.TESTER.value, is_trained=True)
+    said = f"{secret} said"
+    script = make.script(
+        f"quiet-{secret}",
+        area="safety",
+        title=f"Title {said}",
+        summary=f"Summary {said}",
+        what_to_do=f"Setup {said}",
+        steps=[f"Step {said}"],
+        anchors={"content": {"five": f"Five {said}", "one": f"One {said}"}},
+        change_note=f"Note {said}",
+        uses_camera=True,
+    )
+    version = ScriptVersion.objects.create(
+        script=world.moved,
+        number=1,
+        area="safety",
+        title=f"Once {said}",
+        main_dimension="voice_audio",
+        summary=f"Once {said}",
+        what_to_do=f"Once {said}",
+        steps=[f"Once {said}"],
+    )
+    texts = {"comment": f"Comment {said}", "recording_link": f"https://recordings.example.test/{secret}"}
+    result = make.result(trained, script, world.build, camera_note=f"Why {said}", called_at=WHEN, **texts)
+    of_moved = _result_of_moved(world, trained, version, texts)
+    own = make.result(tester, script, world.build, called_at=WHEN, comment=f"Mine {said}")
+    Change.objects.create(result=result, by=trained, version=2, fields={"comment": ["", f"Comment {said}"]})
+    RunCount.objects.add(script, world.build, filed_as_safety=True, runs=3)
+    RunCount.objects.add(world.moved, world.build, filed_as_safety=True, runs=2)
+    audit.record(trained, f"moved {secret}", f"script {script.slug}", is_safety=True, title=f"Title {said}")
+    eval_member = world.user(Role.EVAL_TEAM.value)
+    upload = _upload(eval_member, f"{secret}.csv", imported_at=WHEN, tells_of_safety=True)
+    world.hidden = Hidden(
+        secret, script, result, of_moved, _draft(tester, script, f"Draft {said}"), version, own, upload
+    )
+    return world.hidden
+
+
+def _result_of_moved(world: World, tester: User, version: ScriptVersion, texts: dict[str, str]) -> Result:
+    """As it was filed: on the version that was Safety then."""
+    made = make.result(tester, world.moved, world.build, filed_as_safety=True, called_at=WHEN, **texts)
+    Result.objects.filter(pk=made.pk).update(script_version=version)
+    return made
+
+
+def url_names() -> dict[str, str]:
+    """Every address of the site by its name. An address without a name goes by its pattern."""
+    found: dict[str, str] = {}
+    _walk(get_resolver(), "", found)
+    return found
+
+
+def _walk(resolver: URLResolver, prefix: str, found: dict[str, str]) -> None:
+    for pattern in resolver.url_patterns:
+        path = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLPattern):
+            found[pattern.name or path] = path
+        else:
+            _walk(pattern, path, found)
