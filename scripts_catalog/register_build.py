@@ -6,12 +6,11 @@ from dataclasses import asdict, dataclass
 from datetime import date
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q
 
 from emma_eval.accounts import audit
 from emma_eval.accounts.models import User
 
-from .models import Build
+from .models import Build, Site
 
 
 class BuildExistsError(Exception):
@@ -53,10 +52,10 @@ def change_build(build: Build, particulars: Particulars, *, by: User) -> bool:
 
 
 def make_build_current(build: Build, by: User) -> bool:
-    """Whether another one was current until now. The rows are locked, so that two at once end with one current."""
+    """Whether another one was current until now. Two at once take turns at the site's row, and the later one stays."""
     with transaction.atomic():
-        locked = Build.objects.select_for_update().filter(Q(is_current=True) | Q(pk=build.pk)).order_by("pk")
-        if any(row.pk == build.pk and row.is_current for row in locked):
+        Site.objects.select_for_update().get_or_create(pk=1)
+        if Build.objects.current_build() == build:
             return False
         Build.objects.filter(is_current=True).update(is_current=False)
         Build.objects.filter(pk=build.pk).update(is_current=True)
