@@ -65,10 +65,11 @@ def _passwords_are_hashed_quickly() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _plain_static_files() -> None:
-    """No collectstatic in tests: the names of static files are not hashed."""
+def _house_of_the_tests() -> None:
+    """The folders that `./emma up` would make; no collectstatic, so the names of static files are not hashed."""
     settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
-    settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
+    for folder in (settings.STATIC_ROOT, settings.RECORDINGS_DIR, settings.QUEUE_DIR, settings.CONTROL_DIR):
+        folder.mkdir(parents=True, exist_ok=True)
 
 
 @pytest.fixture

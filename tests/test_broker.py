@@ -21,12 +21,13 @@ from emma_eval.outbox.models import Row
 pytestmark = [pytest.mark.data_layer, pytest.mark.django_db(transaction=True)]
 ROOT = Path(__file__).resolve().parent.parent
 ENQUEUE = """
-import sys
+import sys, time
 import emma_eval.celery
 import django
 django.setup()
 from emma_eval.outbox.enqueue import enqueue
-print(enqueue(sys.argv[1], path=sys.argv[2]).pk)
+before = time.monotonic()
+print(enqueue(sys.argv[1], path=sys.argv[2]).pk, time.monotonic() - before)
 """
 
 
@@ -52,12 +53,15 @@ class House:
             "REDIS_URL": redis_url,
             "DJANGO_ALLOW_ASYNC_UNSAFE": "",
         }
+        self.enqueued_in_s = 0.0
         self.log = var / "worker.log"
         self.workers: list[subprocess.Popen[bytes]] = []
 
     def enqueue(self, handler: str, path: Path) -> int:
         """What a web process does: write the row, wake a worker."""
-        return int(self._run("-c", ENQUEUE, handler, str(path)))
+        row_id, waited_s = self._run("-c", ENQUEUE, handler, str(path)).split()
+        self.enqueued_in_s = float(waited_s)
+        return int(row_id)
 
     def sweep(self) -> None:
         """What beat does every 30 seconds."""
@@ -99,8 +103,8 @@ def house(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[House]:
     made.stop()
 
 
-def comes_true(claim: Callable[[], bool], within_s: float = 30) -> bool:
-    """Whether something becomes true in time; a whole minute of a busy machine is not waited for in vain."""
+def comes_true(claim: Callable[[], bool], within_s: float = 90) -> bool:
+    """Whether something becomes true in time. The time is long: a busy machine takes its own."""
     until = time.monotonic() + within_s
     while time.monotonic() < until:
         if claim():
@@ -145,7 +149,6 @@ def test_a_killed_workers_row_is_taken_up_by_a_sweep_after_its_lease(house: Hous
 def test_a_broker_that_is_down_neither_breaks_a_request_nor_keeps_it_waiting(tmp_path: Path) -> None:
     (tmp_path / "house").mkdir()
     house = House(tmp_path / "house", "redis://127.0.0.1:1/0")
-    before = time.monotonic()
     row_id = house.enqueue("tests.write_down", tmp_path / "out")
-    assert time.monotonic() - before < 10
+    assert house.enqueued_in_s < 5
     assert Row.objects.get(pk=row_id).attempts == 0
