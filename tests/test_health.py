@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -17,13 +16,14 @@ from emma_eval.outbox.models import Row
 
 ROOT = Path(__file__).resolve().parent.parent
 ASK = """
-import sys
+import sys, time
 import emma_eval.celery
 import django
 django.setup()
 from django.test import Client
+before = time.monotonic()
 answer = Client().get(sys.argv[1], headers={"host": "127.0.0.1"})
-print(answer.status_code, answer.content.decode())
+print(answer.status_code, time.monotonic() - before, answer.content.decode())
 """
 
 
@@ -66,16 +66,15 @@ def test_work_that_waits_for_long_is_told(client: Client) -> None:
 def test_without_its_database_the_site_answers_that_it_is_not_ready(tmp_path: Path) -> None:
     environment = {**os.environ, **configured(tmp_path), "DATABASE_URL": "postgres://emma@127.0.0.1:1/emma"}
 
-    def ask(path: str) -> tuple[str, str]:
+    def ask(path: str) -> tuple[str, float, str]:
         said = subprocess.run(
             [sys.executable, "-c", ASK, path], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
         ).stdout
-        status, _, body = said.partition(" ")
-        return status, body
+        status, waited_s, body = said.split(" ", 2)
+        return status, float(waited_s), body
 
-    before = time.monotonic()
-    status, body = ask("/readyz")
-    assert time.monotonic() - before < 15
+    status, waited_s, body = ask("/readyz")
+    assert waited_s < 10
     assert status == "503"
     parts = json.loads(body)["parts"]
     assert (parts["database"], parts["migrations"], parts["mail"]) == ("down", "down", "up")
