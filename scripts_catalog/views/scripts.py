@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.urls import NoReverseMatch, reverse
 
 from emma_eval.accounts.roles import Role, UserRequest, for_members
 
@@ -49,14 +48,6 @@ def known_script(request: UserRequest, slug: str) -> Script:
     return get_object_or_404(known, slug=slug)
 
 
-def _link(name: str, script: Script) -> str:
-    """A page of the results room about this script."""
-    try:
-        return f"{reverse(name)}?{urlencode({'script': script.slug})}"
-    except NoReverseMatch:
-        return ""
-
-
 @for_members
 def script(request: UserRequest, slug: str) -> HttpResponse:
     """What to do, the steps, what 5 and 1 look like: read on a phone right before a call."""
@@ -71,8 +62,6 @@ def script(request: UserRequest, slug: str) -> HttpResponse:
         "build": build,
         "call_link": Site.objects.call_link_for(build),
         "may_file": request.user.has_role(Role.TESTER) and not found.retired_at,
-        "result_link": _link("result_new", found),
-        "results_link": _link("results", found),
         "runs": RunCount.objects.visible_to(request.user).filter(script=found).by_build(),
         "is_writer": request.user.has_role(Role.EVAL_TEAM),
     }
