@@ -15,7 +15,7 @@ from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, OperationalError, transaction
 from django.utils import timezone
 
 from emma_eval.accounts import audit
@@ -93,7 +93,7 @@ def import_sheet(
         try:
             with transaction.atomic():
                 return _import_at_once(path, importer, name, only_good, agreed)
-        except IntegrityError:  # somebody imported the same rows at the same moment: look again
+        except (IntegrityError, OperationalError):  # somebody imported the same rows at the same moment: look again
             if attempt == ATTEMPTS:
                 raise
     raise AssertionError("the last attempt returns or raises")
@@ -118,6 +118,8 @@ def _import_at_once(path: Path, importer: User | None, name: str, only_good: boo
         added=found.new,
         here_already=found.here,
         bad=len(found.bad),
+        new_testers=found.new_testers,
+        new_builds=found.new_builds,
     )
     return found
 

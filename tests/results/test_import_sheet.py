@@ -333,7 +333,8 @@ def test_one_line_of_the_audit_trail_tells_of_an_import(small_talk: Script, eval
     take_in(as_csv(tmp_path / "s.csv", [row(), row(time="3/3/2026 10:00", content="9")]), eval_member)
     entry = AuditEntry.objects.get()
     assert (entry.actor, entry.action, entry.target) == (eval_member, "sheet imported", "s.csv")
-    assert entry.details == {"rows": 2, "added": 1, "here_already": 0, "bad": 1}
+    counts = {"rows": 2, "added": 1, "here_already": 0, "bad": 1}
+    assert entry.details == {**counts, "new_testers": ["ana@example.test"], "new_builds": ["2026.10"]}
 
 
 @pytest.mark.django_db(transaction=True)

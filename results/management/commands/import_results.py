@@ -49,7 +49,8 @@ class Command(BaseCommand):
             return
         for row in found.bad:
             for fault in row.faults:
-                self.stdout.write(f"row {row.line}, {fault.column}: {fault.reason} ({' '.join(fault.value.split()) or 'empty'})")
+                value = " ".join(fault.value.split()) or "empty"
+                self.stdout.write(f"row {row.line}, {fault.column}: {fault.reason} ({value})")
         added = f"{found.new} results added" if is_written else f"{found.new} results to add"
         self.stdout.write(
             f"{found.rows} rows: {found.good} good, {len(found.bad)} bad. {added}, {found.here} were here already."
