@@ -79,9 +79,7 @@ def _changed_meanwhile(request: UserRequest, now: Result, form: ResultForm) -> H
     for each in differences(typed_in(request.POST.dict()), typed_of(now)):
         says = "; ".join(each.theirs) or "nothing"
         field = each.field if each.field in form.fields else None
-        form.add_error(
-            field, f"{each.label} was changed in another tab and now says: {says}. Save again to keep yours."
-        )
+        form.add_error(field, f"{each.label}: another tab changed this to “{says}”. Save again to keep yours.")
     return _show(request, now, form, now.version, status=409)
 
 
