@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from results.models import ProblemOrder
 from results.read_row import BadRow, Catalogue, GoodRow, read_row
@@ -361,3 +363,24 @@ def test_rows_of_one_recording_are_of_one_call(catalogue: Catalogue) -> None:
 def test_labels_are_plain_in_one_way() -> None:
     assert len(TAG_OF_LABEL) == len(taxonomy.TAG_BY_KEY) == 34
     assert plain("Emma’s own ‘oh / mm‑hmm’ sounds wrong") == plain(LABEL["own_backchannel_wrong"])
+
+
+@settings(max_examples=500, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.dictionaries(
+        st.sampled_from(sorted(sheet.SHORT)),
+        st.text(st.characters(), max_size=40)
+        | st.sampled_from(
+            ["\x00", "\ud800", "٤", "４", "1e400", "9" * 5000, "İ@İ.İ", "http://[", "-1/-1/-1", "a@b.c\x00"]
+        ),
+        max_size=4,
+    )
+)
+def test_any_text_in_any_cell_is_read_or_faulted(catalogue: Catalogue, said: dict[str, str]) -> None:
+    found = read(catalogue, **said)
+    if isinstance(found, BadRow):
+        assert found.reasons
+    else:
+        kept = (found.email, found.filing.build.name, found.filing.comment, *astuple(found.sheet_row))
+        assert "\x00" not in "".join([*kept, found.filing.recording_link])
+        "".join(kept).encode()  # nothing that a database could not hold
