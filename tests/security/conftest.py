@@ -24,5 +24,7 @@ def _refusals_are_not_news() -> Iterator[None]:
 
 
 @pytest.fixture
-def world(db: None) -> World:
-    return build_world()
+def world(db: None) -> Iterator[World]:
+    made = build_world()
+    yield made
+    made.upload.path.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,16 +13,15 @@ from django.test import Client
 from tests import make
 
 from .access import ACCESS, PUBLIC, Page, address
-from .world import ANONYMOUS, World, build_world, hide, url_names
+from .world import ANONYMOUS, SECRET, World, hide, url_names
 
 METHODS = ("get", "head", "options", "post", "put", "patch", "delete")
 REFUSED_OUTRIGHT = 405  # before anybody is asked who they are; tells nothing but that the address has no such method
 
 
 @pytest.fixture
-def whole_world(db: None) -> World:
-    world = build_world()
-    hide(world, "zq17")
+def whole_world(world: World) -> World:
+    hide(world)
     return world
 
 
@@ -122,8 +122,6 @@ def missing(value: Any) -> Any:
 
 
 def without_token(answer: Any) -> str:
-    import re
-
     return re.sub(r'(csrfmiddlewaretoken" value=")\w+', r"\1", answer.text)
 
 
@@ -133,7 +131,7 @@ def test_a_thing_of_safety_opens_for_the_trained(whole_world: World, name: str) 
     assert page.hidden is not None
     path = address(name, page.hidden, whole_world)
     for person in page.who:
-        assert "zq17" in whole_world.client(person, is_trained=True).get(path).text, person
+        assert SECRET in whole_world.client(person, is_trained=True).get(path).text, person
 
 
 @pytest.mark.parametrize("name", [name for name, page in ACCESS.items() if page.others])

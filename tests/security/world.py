@@ -20,6 +20,21 @@ from tests import make
 ANONYMOUS, NO_ROLE = "anonymous", "no role"
 NAMES = (ANONYMOUS, NO_ROLE, *(role.value for role in Role))
 WHEN = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
+SECRET = "zq17"
+_CALL = "{when},tester@example.test,{script},2026.18,,4,4,4,4,4,n/a,,,,,,,,FALSE,,"
+SHEET = "\n".join(
+    [
+        "Timestamp,Tester,Script,Emma build,Recording link,Listening & timing,Content,Voice & audio,Face & video,"
+        "Emotional fit,Vision,Problems: Listening & timing,Problems: Content,Problems: Voice & audio,"
+        "Problems: Face & video,Problems: Live call only,Biggest problem,Comment,Returning user?,Worst moment,"
+        "Minute in call",
+        # A sheet may name a hidden script; what is said of that row must not tell it from one that isn't there.
+        *(
+            _CALL.format(when=f"2026-03-0{day}T14:00:00+08:00", script=script)
+            for day, script in enumerate(("bad-news-day", f"quiet-{SECRET}", "no-such-script"), 1)
+        ),
+    ]
+)
 FIXED = uuid.UUID("0190b5a0-0000-4000-8000-000000000001")
 
 
@@ -88,13 +103,16 @@ def build_world() -> World:
     invitation, _ = Invitation.make(invited, None)
     target = make.user("target@example.test", Role.TESTER, name="Theo Target")
     audit.record(tester, "filed a result", "result 1")
+    upload = _upload(people[Role.EVAL_TEAM.value, False], "may.csv")
+    upload.path.parent.mkdir(parents=True, exist_ok=True)
+    upload.path.write_text(SHEET, encoding="utf-8")
     return World(
         people=people,
         script=script,
         build=build,
         result=result,
         draft=_draft(tester, script, "My draft."),
-        upload=_upload(people[Role.EVAL_TEAM.value, False], "may.csv"),
+        upload=upload,
         invited=invited,
         invitation=invitation,
         target=target,
@@ -140,7 +158,7 @@ def _upload(owner: User | None, name: str, **fields: object) -> SheetUpload:
     return SheetUpload.objects.create(owner=owner, name=name, **fields)
 
 
-def hide(world: World, secret: str) -> Hidden:
+def hide(world: World, secret: str = SECRET) -> Hidden:
     """Add everything of Safety there can be, each text with the secret in it, to a world that stays as it is."""
     tester, trained = world.user(Role.TESTER.value), world.user(Role.TESTER.value, is_trained=True)
     said = f"{secret} said"

@@ -1,0 +1,213 @@
+"""Nothing of Safety shows to the untrained: no word of it, no figure, no gap, on no page.
+
+The site is read twice by everybody who is not trained: once without anything of Safety, once with a secret word in
+every text of it. The two readings must be the same to the letter.
+"""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import urlencode, urljoin, urlsplit
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from emma_eval.accounts.models import AuditEntry
+from emma_eval.accounts.roles import Role
+from results.models import DIMENSION_KEYS, Draft, Result, SheetUpload
+from scripts_catalog import taxonomy
+from scripts_catalog.models import RunCount, Script, ScriptVersion
+
+from .access import ACCESS, address
+from .world import ANONYMOUS, NAMES, SECRET, World, hide
+
+pytestmark = pytest.mark.django_db
+MOST_PAGES = 400
+# What differs from one reading to the next for other reasons: tokens, fresh keys, the clock.
+RESTLESS = re.compile(
+    r'csrfmiddlewaretoken" value="\w+"'
+    r"|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+    r"|\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?"
+    r"|uploaded [\w\s]+,"
+    r'|src="data:image/svg\+xml;base64,[^"]+"|<code class="key">\w+</code>'
+)
+
+
+class Links(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name in {"href", "hx-get"} and value and not value.startswith("#"):
+                self.found.append(value)
+
+
+def filters(world: World) -> list[str]:
+    """The lists, asked in every way they can be asked, with words and names of what is hidden among them."""
+    slugs = [{"script": slug} for slug in (f"quiet-{SECRET}", "moved-out", "bad-news-day", "no-such-script")]
+    areas = [{"area": key} for key, _ in taxonomy.AREAS]
+    words = [{"q": words} for words in ("said", "Title", "Mine", "waited")]
+    days = {"from": "2026-05-01", "to": "2026-05-31"}
+    build = {"build": world.build.name}
+    asked: dict[str, list[dict[str, Any]]] = {
+        "results": [*slugs, *areas, *words, days, build, *_only_results(world)],
+        "dashboard": [{}, *areas, days, build, {**days, **areas[0]}],
+        "scripts": [*areas, *words, {"view": "retired"}, {"camera": "yes"}, {"dimension": "content"}],
+        "result_new": [*slugs, {"call": str(world.result.call_uuid), "script": "bad-news-day"}],
+        "people": [{"q": "tester"}, {"role": "tester"}],
+        "audit_trail": [{"who": world.user(Role.TESTER.value, is_trained=True).email}, {"action": f"moved {SECRET}"}],
+    }
+    return [f"{reverse(name)}?{urlencode(query)}" for name, queries in asked.items() for query in queries]
+
+
+def _only_results(world: World) -> list[dict[str, Any]]:
+    people = [world.user(Role.TESTER.value, is_trained=is_trained) for is_trained in (False, True)]
+    return [
+        *({"tester": user.pk} for user in people),
+        *({"sort": key, "direction": way} for key in ("date", "script", "build", "vision") for way in ("asc", "desc")),
+        *({"dimension": key, "low": 4, "high": 4} for key in DIMENSION_KEYS),
+        *({"problem": tag} for tag in list(taxonomy.TAG_BY_KEY)[:2]),
+        {"returning": "no"},
+        {"started": "yes"},
+        {"camera": "yes"},
+    ]
+
+
+def addresses(world: World) -> list[str]:
+    pages = [address(name, page.args, world) for name, page in ACCESS.items()]
+    numbers = [
+        *(reverse("script_version", args=["moved-out", number]) for number in (1, 2, 3)),
+        *(reverse("script_changes", args=["moved-out"]) + f"?from={a}&to={b}" for a, b in ((1, 2), (2, 1))),
+        reverse("script", args=["moved-out"]),
+        reverse("script", args=[f"quiet-{SECRET}"]),
+        reverse("script_new") + f"?slug=quiet-{SECRET}",
+    ]
+    ids = [reverse(name, args=[pk]) for name in ("result", "result_edit") for pk in range(1, 6)]
+    return [*pages, *numbers, *ids, *filters(world)]
+
+
+def read(client: Client, world: World) -> dict[str, str]:
+    """Every page this person can come to: all addresses, and the links on what was found there."""
+    waiting, pages = addresses(world), {}
+    while waiting and len(pages) < MOST_PAGES:
+        path = waiting.pop(0)
+        if path in pages:
+            continue
+        answer = client.get(path)
+        pages[path] = said_by(answer)
+        # What a list links to when it is asked something is the same list, asked in one way more.
+        if answer.headers.get("Content-Type", "").startswith("text/html") and "?" not in path:
+            waiting += [link for link in links_of(path, answer.text) if link not in pages]
+    assert not waiting, "more pages than this test reads"
+    fragments = {
+        f"{path} (htmx)": said_by(client.get(path, headers={"HX-Request": "true"})) for path in filters(world)[:60]
+    }
+    return pages | fragments
+
+
+def links_of(path: str, page: str) -> list[str]:
+    parser = Links()
+    parser.feed(page)
+    there = [urlsplit(urljoin(path, link)) for link in parser.found]
+    return [
+        link._replace(fragment="").geturl()
+        for link in there
+        if not link.netloc and not link.scheme and not link.path.startswith("/static/") and "logout" not in link.path
+    ]
+
+
+def said_by(answer: Any) -> str:
+    headers = "\n".join(
+        f"{name}: {answer.headers.get(name, '')}" for name in ("Location", "HX-Push-Url", "Content-Type")
+    )
+    body = answer.getvalue().decode() if answer.streaming else answer.text
+    return RESTLESS.sub("~", f"{answer.status_code}\n{headers}\n{body}")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_site_reads_the_same_with_and_without_anything_of_safety(world: World, name: str) -> None:
+    client = world.client(name)
+    without = read(client, world)
+    hide(world)
+    with_it = read(client, world)
+    assert sorted(with_it) == sorted(without), "no link more, no link less"
+    assert [path for path in with_it if with_it[path] != without[path]] == []
+    # What one named oneself, in an address or a sheet, may be echoed; a word that was not asked for may not come.
+    assert [path for path, page in with_it.items() if f"{SECRET} said" in page] == []
+    assert [path for path, page in with_it.items() if SECRET in page and not is_own_word(path)] == []
+
+
+def is_own_word(path: str) -> bool:
+    return SECRET in path or path.startswith("/import/")
+
+
+def test_the_trained_do_read_it(world: World) -> None:
+    """So that the test above can fail: the secret is on the pages, for those whom it is for."""
+    hide(world)
+    for role in Role:
+        pages = read_some(world.client(role.value, is_trained=True), world)
+        assert any(f"{SECRET} said" in page for page in pages.values()), role
+
+
+def read_some(client: Client, world: World) -> dict[str, str]:
+    assert world.hidden
+    paths = [reverse("script", args=[world.hidden.script.slug]), reverse("result", args=[world.hidden.result.pk])]
+    return {path: said_by(client.get(path)) for path in paths}
+
+
+@pytest.mark.parametrize(
+    ("rows", "name", "path"),
+    [
+        (Script, "tester", "/scripts/"),
+        (RunCount, "tester", "/scripts/"),
+        (ScriptVersion, "tester", "/scripts/moved-out/versions/1/"),
+        (Result, "tester", "/results/"),
+        (Result, "manager", "/dashboard/"),
+        (Draft, "tester", "/todo/"),
+        (SheetUpload, "eval team", "/import/"),
+        (AuditEntry, "administrator", "/audit/"),
+    ],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_a_guard_that_lets_through_would_be_seen(
+    world: World, rows: Any, name: str, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that the test above can fail: with any one guard gone, the pages of the two readings differ."""
+    client = world.client(name)
+    without = said_by(client.get(path))
+    hide(world)
+    assert said_by(client.get(path)) == without
+    queryset = type(rows.objects.all())
+    monkeypatch.setattr(queryset, "visible_to", lambda found, user: found.all())
+    monkeypatch.setattr(queryset, "known_as", lambda found, number, user: found.filter(number=number), raising=False)
+    assert said_by(client.get(path)) != without
+
+
+def test_a_training_that_ended_closes_what_was_ones_own(world: World) -> None:
+    """A tester's own Safety result and draft are gone from every page, the to-do page too, once training ends."""
+    hidden = hide(world)
+    client = world.client(Role.TESTER.value)
+    for path in (reverse("todo"), reverse("results"), reverse("result", args=[hidden.own_result.pk])):
+        assert SECRET not in client.get(path).text, path
+    assert SECRET not in client.get(reverse("draft", args=[hidden.draft.uuid])).text
+
+
+def test_the_anonymous_learn_nothing_at_all(world: World) -> None:
+    client = world.client(ANONYMOUS)
+    hide(world)
+    texts = [client.get(path, follow=True).text for path in ("/", f"/scripts/quiet-{SECRET}/", "/account/login/")]
+    assert not any("said" in text for text in texts)
+
+
+@pytest.mark.parametrize("name", [Role.EVAL_TEAM.value])
+def test_the_export_leaves_it_out(world: World, name: str) -> None:
+    hide(world)
+    export = said_by(world.client(name).get(reverse("scripts_export")))
+    assert "bad-news-day" in export
+    assert SECRET not in export
+    assert SECRET in said_by(world.client(name, is_trained=True).get(reverse("scripts_export")))
