@@ -271,13 +271,16 @@ def _filing_of(reader: _Reader) -> Filing:
     biggest = reader.biggest(picked, strangers)
     problems, order = in_order(picked, biggest)
     is_rated = bool(ratings.given()) or any(reader.is_wrong(key) for key in DIMENSION_KEYS)
+    never_started = not is_rated and STUCK_START in problems
+    # On a camera script only the words N/A say that the camera was not used; an empty cell is a missing rating.
+    lacks_vision = version.uses_camera and not reader.row["vision"].strip() and not never_started
     return Filing(
         script_version=version,
         build=build,
         called_at=called_at,
         ratings=ratings,
-        camera_used=ratings.vision is not None,
-        never_started=not is_rated and STUCK_START in problems,
+        camera_used=ratings.vision is not None or lacks_vision,
+        never_started=never_started,
         problems=problems,
         problem_order=order,
         comment=without_control_characters(reader.row["comment"]).strip(),

@@ -61,18 +61,18 @@ def test_in_words_each_fault_says_row_column_reason_and_value(scripts: None) -> 
     assert "240 rows: 215 good, 25 bad. 215 results to add, 0 were here already." in lines
 
 
-def test_with_bad_rows_it_imports_nothing_and_says_how_to_go_on(scripts: None) -> None:
-    with pytest.raises(CommandError, match="--only-good") as caught:
-        run(GOLDEN)
+def test_all_or_nothing_imports_nothing_of_a_sheet_with_bad_rows(scripts: None) -> None:
+    with pytest.raises(CommandError, match="without --all-or-nothing") as caught:
+        run(GOLDEN, "--all-or-nothing")
     assert caught.value.returncode == 1
     assert not Result.objects.exists()
 
 
-def test_it_imports_the_good_rows_when_asked(scripts: None) -> None:
-    out, _ = run(GOLDEN, "--only-good")
+def test_it_imports_the_good_rows_once(scripts: None) -> None:
+    out, _ = run(GOLDEN)
     assert "215 results added, 0 were here already." in out
     assert Result.objects.count() == 215
-    assert json.loads(run(GOLDEN, "--only-good", "--json")[0])["good"] == 215
+    assert json.loads(run(GOLDEN, "--json")[0])["good"] == 215
     assert Result.objects.count() == 215
 
 

@@ -242,13 +242,19 @@ def test_a_fault_says_where_and_what(catalogue: Catalogue) -> None:
 # --- what a good row says ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("spelled", ["N/A", "NA", "n/a", "", " - ", "n.a.", "#N/A"])
+@pytest.mark.parametrize("spelled", ["N/A", "NA", "n/a", " - ", "n.a.", "#N/A"])
 @pytest.mark.parametrize("script", ["small-talk", "show-an-object"])
-def test_vision_that_is_not_rated_means_that_the_camera_was_not_used(
+def test_vision_that_is_not_applicable_means_that_the_camera_was_not_used(
     catalogue: Catalogue, spelled: str, script: str
 ) -> None:
     filing = good(catalogue, script=script, vision=spelled).filing
     assert (filing.ratings.vision, filing.camera_used) == (None, False)
+
+
+def test_vision_may_be_left_empty_only_where_the_script_has_no_use_for_the_camera(catalogue: Catalogue) -> None:
+    filing = good(catalogue, script="small-talk", vision=" ").filing
+    assert (filing.ratings.vision, filing.camera_used) == (None, False)
+    assert reasons(catalogue, script="show-an-object", vision=" ") == ["missing score"]
 
 
 @pytest.mark.parametrize("script", ["small-talk", "show-an-object"])

@@ -13,19 +13,23 @@ from results.read_sheet import SheetError
 
 
 class Command(BaseCommand):
-    help = "Import the old results sheet (CSV or XLSX): all good rows, or nothing."
+    help = "Import the old results sheet (CSV or XLSX): all its good rows, in one transaction."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
         parser.add_argument("--dry-run", action="store_true", help="only say what an import would do")
         parser.add_argument("--json", action="store_true", help="print rows, good and bad as JSON, and nothing else")
-        parser.add_argument("--only-good", action="store_true", help="import the good rows though others are bad")
+        parser.add_argument("--all-or-nothing", action="store_true", help="import nothing when any row is bad")
 
-    def handle(self, *, file: Path, dry_run: bool, only_good: bool, **options: Any) -> None:
+    def handle(self, *, file: Path, dry_run: bool, all_or_nothing: bool, **options: Any) -> None:
         """Exit 0: read, and imported unless a dry run; 1: bad rows, nothing imported; 2: not a readable sheet."""
         refused = False
         try:
-            found = look_through(file, None) if dry_run else import_sheet(file, None, file.name, only_good=only_good)
+            found = (
+                look_through(file, None)
+                if dry_run
+                else import_sheet(file, None, file.name, only_good=not all_or_nothing)
+            )
         except RowsAreBadError as bad:
             found, refused = bad.findings, True
         except SheetError as cause:
@@ -36,7 +40,7 @@ class Command(BaseCommand):
         if refused:
             raise CommandError(
                 f"Nothing was imported: {len(found.bad)} rows are bad. Mend them, or import the {found.good} good "
-                "rows with --only-good.",
+                "rows without --all-or-nothing.",
                 returncode=1,
             )
 
