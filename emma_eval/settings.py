@@ -195,9 +195,9 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "emma_eval.accounts.middleware.permissions_policy",
+    "whitenoise.middleware.WhiteNoiseMiddleware",  # below the three above, so that files carry what pages carry
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

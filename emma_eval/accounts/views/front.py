@@ -7,6 +7,7 @@ from datetime import datetime
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
 from django.utils import timezone
 
 from emma_eval.accounts import interrupted
@@ -34,7 +35,8 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    return render(request, "accounts/server_error.html", status=500)
+    """Written without looking at the request: whoever is signed in may be what can't be found out at present."""
+    return HttpResponse(render_to_string("accounts/server_error.html"), status=500)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponseBase:
