@@ -1,0 +1,202 @@
+"""The first dashboard: counts and means, each with the rows that it counts."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from html import unescape
+from random import Random
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from emma_eval.accounts.models import User
+from results.dashboard import Dashboard
+from results.models import Problem, ProblemOrder, Result
+from scripts_catalog.models import Build, Script
+from tests import make
+
+pytestmark = pytest.mark.django_db
+data_layer = pytest.mark.data_layer
+
+MARCH = datetime(2026, 3, 3, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def script(db: None) -> Script:
+    return make.script("bad-news-day", title="Bad news day")
+
+
+@pytest.fixture
+def build(db: None) -> Build:
+    return make.build("2026.10")
+
+
+def figures(client: Client, query: str = "") -> Dashboard:
+    page = client.get(f"/dashboard/?{query}")
+    assert page.status_code == 200
+    found: Dashboard = page.context["figures"]
+    return found
+
+
+@data_layer
+def test_a_mean_is_of_the_ratings_given(tester: User, manager_client: Client, script: Script, build: Build) -> None:
+    for rating in (1, 2, 2, 5, 5, 5):
+        make.result(tester, script, build, ratings=rating)
+    cell = figures(manager_client).lines[0].cells[0]
+    assert [figure.count for figure in cell.values] == [1, 2, 0, 0, 3]
+    assert cell.rated.count == 6
+    assert cell.mean == pytest.approx(20 / 6)
+
+
+@data_layer
+def test_na_and_calls_that_never_started_are_in_no_mean(
+    tester: User, manager_client: Client, script: Script, build: Build
+) -> None:
+    for _ in range(5):
+        make.result(tester, script, build, ratings=3)
+    make.result(tester, script, build, ratings=5, camera_used=True)
+    make.result(tester, script, build, never_started=True)
+    line = figures(manager_client).lines[0]
+    vision = line.cells[-1]
+    assert (line.took_place.count, line.never_started.count) == (6, 1)
+    assert (vision.rated.count, vision.not_applicable.count) == (1, 5)
+    assert vision.mean is None
+    assert line.cells[0].rated.count == 6
+
+
+@pytest.mark.parametrize(("ratings", "shown"), [(4, "n too small"), (5, "3.00")])
+def test_a_mean_of_few_ratings_is_not_shown(
+    tester: User, manager_client: Client, script: Script, build: Build, ratings: int, shown: str
+) -> None:
+    for _ in range(ratings):
+        make.result(tester, script, build, ratings=3)
+    page = manager_client.get("/dashboard/").text
+    assert shown in page
+    assert ("3.00" in page) == (shown == "3.00")
+
+
+@data_layer
+def test_an_unknown_order_is_never_counted_as_biggest(
+    tester: User, manager_client: Client, script: Script, build: Build
+) -> None:
+    make.result(tester, script, build, problems=("too_long", "cut_in"))
+    for order, rank in ((ProblemOrder.GROUPS, None), (ProblemOrder.BIGGEST, 1)):
+        result = make.result(tester, script, build, problem_order=order)
+        Problem.objects.create(result=result, tag="cut_in", position=1, rank=rank)
+        Problem.objects.create(result=result, tag="too_fast", position=2, rank=None)
+    found = figures(manager_client)
+    often = {tagged.label: tagged.often.count for tagged in found.by_count}
+    biggest = {tagged.label: tagged.biggest.count for tagged in found.by_biggest}
+    cut_in = "Cut in while the user was still talking"
+    assert often == {cut_in: 3, "Too fast / no pauses": 2, "Too long or rambling": 1}
+    assert list(often) == [cut_in, "Too fast / no pauses", "Too long or rambling"]
+    assert biggest == {cut_in: 1, "Too long or rambling": 1}
+
+
+@pytest.fixture
+def filed(tester: User) -> None:
+    """Results of several scripts, builds and days, some Safety, some that never started."""
+    random = Random(5)
+    scripts = [
+        *(make.script(f"s-{number}", uses_camera=number == 1) for number in range(3)),
+        make.script("show", area="camera", uses_camera=True),
+        make.script("canary", area="safety"),
+    ]
+    builds = [make.build(name) for name in ("2026.9", "2026.10 (beta & co)")]
+    tags = ("too_long", "cut_in", "too_fast", "stuck_start")
+    for _ in range(70):
+        never = random.random() < 0.15
+        made = make.result(
+            tester,
+            random.choice(scripts),
+            random.choice(builds),
+            ratings=random.randint(1, 5),
+            problems=tuple(random.sample(tags, random.randint(0, 3))),
+            called_at=MARCH + timedelta(hours=random.randint(0, 100)),
+            **({"never_started": True, "camera_used": False} if never else {}),
+        )
+        if random.random() < 0.3:
+            Result.objects.filter(pk=made.pk).update(problem_order=ProblemOrder.GROUPS)
+            Problem.objects.filter(result=made).update(rank=None)
+
+
+@pytest.mark.parametrize("query", ["", "build=2026.10+(beta+%26+co)&from=2026-03-04&to=2026-03-06", "area=camera"])
+@pytest.mark.parametrize("is_trained", [False, True], ids=["untrained", "trained"])
+def test_every_figure_opens_the_rows_that_it_counts(
+    filed: None, manager: User, trained_eval_member: User, query: str, is_trained: bool
+) -> None:
+    client = make.client_of(trained_eval_member if is_trained else manager)
+    page = client.get(f"/dashboard/?{query}").text
+    links = set(re.findall(r'href="(/results/\?[^"]*)" data-count="(\d+)"', page))
+    assert len(links) > 40
+    for link, count in links:
+        rows = client.get(unescape(link))
+        assert rows.context["listing"].count == int(count), link
+        assert not rows.context["form"].errors, link
+
+
+def test_the_untrained_count_nothing_of_safety(
+    trained_tester: User, manager_client: Client, trained_eval_member: User, build: Build
+) -> None:
+    canary = make.script("canary", area="safety", title="Canary")
+    for _ in range(6):
+        make.result(trained_tester, canary, build, problems=("too_long",))
+    page = manager_client.get("/dashboard/")
+    assert "Canary" not in page.text
+    assert "Safety" not in page.text
+    assert "Too long or rambling" not in page.text
+    assert "As soon as results are filed" in page.text
+    assert figures(make.client_of(trained_eval_member)).total.took_place.count == 6
+
+
+@data_layer
+def test_two_queries_count_everything(filed: None, manager: User) -> None:
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as seen:
+            figures(make.client_of(manager))
+        return len(seen)
+
+    few = queries()
+    for number in range(30):
+        make.result(make.user(), make.script(f"more-{number}"), make.build(), problems=("too_long",))
+    assert queries() == few
+
+
+def test_a_chart_and_its_table_say_the_same(filed: None, manager_client: Client) -> None:
+    page = manager_client.get("/dashboard/").text
+    desc = re.search(r"<desc[^>]*>(.*?)</desc>", page)
+    assert desc
+    row = re.search(r'<th scope="row">Content</th>(.*?)</tr>', page, re.DOTALL)
+    assert row
+    shown = [
+        int(count)
+        for count in re.findall(r'data-count="\d+">(\d+)<|class="quiet">(0)<', row[1])
+        for count in count
+        if count
+    ]
+    said = re.search(r"Content: (\d+) × 1, (\d+) × 2, (\d+) × 3, (\d+) × 4, (\d+) × 5", desc[1])
+    assert said
+    assert shown[:5] == [int(count) for count in said.groups()]
+
+
+@pytest.mark.parametrize("query", ["build=nope", "area=safety", "from=x", "from=2026-03-02&to=2026-03-01"])
+def test_a_bad_filter_is_told_and_the_rest_is_shown(filed: None, manager_client: Client, query: str) -> None:
+    page = manager_client.get(f"/dashboard/?{query}")
+    assert page.status_code == 200
+    assert 'class="error-summary"' in page.text
+    assert page.context["figures"].lines
+
+
+def test_htmx_gets_the_figures_alone(filed: None, manager_client: Client) -> None:
+    part = manager_client.get("/dashboard/?area=&build=2026.9", headers={"HX-Request": "true"})
+    assert "<html" not in part.text
+    assert '<section id="figures"' in part.text
+    assert part.headers["HX-Push-Url"] == "/dashboard/?build=2026.9"
+
+
+def test_testers_have_no_dashboard(tester_client: Client, eval_client: Client) -> None:
+    assert tester_client.get("/dashboard/").status_code == 403
+    assert eval_client.get("/dashboard/").status_code == 200
