@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from . import keep_upload
+from .old_sheet import keep_upload
 
 
 @shared_task(name="results.forget_uploads")

@@ -13,11 +13,11 @@ from django.views.decorators.http import require_POST
 
 from emma_eval.accounts.roles import Role, UserRequest, for_roles
 
-from ..import_sheet import OtherThanShownError, look_through
-from ..keep_upload import NoMoreThanASheet, Report, drop_upload, import_upload, keep_upload
 from ..models import SheetUpload
-from ..read_sheet import SheetError
-from ..sheet_form import AgreeForm, SheetForm
+from ..old_sheet.import_sheet import OtherThanShownError, look_through
+from ..old_sheet.keep_upload import NoMoreThanASheet, Report, drop_upload, import_upload, keep_upload
+from ..old_sheet.read_sheet import SheetError
+from ..old_sheet.upload_form import AgreeForm, SheetForm
 
 BAD_ROWS_ON_A_PAGE = 50
 EARLIER_SHOWN = 20

@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from results.import_sheet import Findings, RowsAreBadError, import_sheet, look_through
-from results.read_sheet import SheetError
+from results.old_sheet.import_sheet import Findings, RowsAreBadError, import_sheet, look_through
+from results.old_sheet.read_sheet import SheetError
 
 
 class Command(BaseCommand):

@@ -21,10 +21,10 @@ from django.utils import timezone
 from emma_eval.accounts import audit
 from emma_eval.accounts.invite import invited_account
 from emma_eval.accounts.models import User
+from results.file_result import content_of, content_of_filing, problems_of, unsaved_result
+from results.models import Problem, Result
 from scripts_catalog.models import Build, RunCount, Script
 
-from .file_result import content_of, content_of_filing, problems_of, unsaved_result
-from .models import Problem, Result
 from .read_row import UNKNOWN_SCRIPT, BadRow, Catalogue, GoodRow, RowFault, read_row
 from .read_sheet import NAME_OF, Row, read_sheet
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import openpyxl
 
-CASES = Path(__file__).parent.parent / "cases"
+CASES = Path(__file__).parents[2] / "cases"
 GOLDEN = CASES / "results_sheet.csv"
 COLUMNS = (
     "Timestamp",

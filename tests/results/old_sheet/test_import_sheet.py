@@ -15,7 +15,8 @@ from django.utils.dateparse import parse_datetime
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from emma_eval.accounts.models import AuditEntry, User
-from results.import_sheet import (
+from results.models import Problem, ProblemOrder, Result
+from results.old_sheet.import_sheet import (
     FILED_OTHERWISE,
     REPEATED_OTHERWISE,
     Findings,
@@ -24,13 +25,12 @@ from results.import_sheet import (
     import_sheet,
     look_through,
 )
-from results.models import Problem, ProblemOrder, Result
 from scripts_catalog import catalogue_file, taxonomy
 from scripts_catalog.load_catalogue import load_catalogue
 from scripts_catalog.management.commands.load_catalogue import SHIPPED
 from scripts_catalog.models import Build, RunCount, Script, ScriptVersion
 from tests import make
-from tests.results.sheet import CASES, GOLDEN, as_csv, as_xlsx, golden_rows, row
+from tests.results.old_sheet.sheet import CASES, GOLDEN, as_csv, as_xlsx, golden_rows, row
 
 pytestmark = [pytest.mark.data_layer, pytest.mark.django_db]
 EXPECTED: dict[str, Any] = json.loads((CASES / "results_sheet.expected.json").read_text())
@@ -180,7 +180,7 @@ def test_what_was_agreed_to_is_what_is_added(small_talk: Script, tmp_path: Path)
 
 
 def test_a_failure_midway_leaves_nothing(small_talk: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("results.import_sheet.ROWS_IN_A_BATCH", 1)
+    monkeypatch.setattr("results.old_sheet.import_sheet.ROWS_IN_A_BATCH", 1)
     path = as_csv(tmp_path / "s.csv", [row(), row(time="3/3/2026 10:00")])
     text = path.read_text()
     path.write_text(text + '"never closed')
@@ -191,7 +191,7 @@ def test_a_failure_midway_leaves_nothing(small_talk: Script, tmp_path: Path, mon
 
 
 def test_batches_add_up(small_talk: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("results.import_sheet.ROWS_IN_A_BATCH", 2)
+    monkeypatch.setattr("results.old_sheet.import_sheet.ROWS_IN_A_BATCH", 2)
     rows = [row(time=f"{day}/3/2026 10:00", content="9" if day == 3 else "4") for day in range(1, 8)]
     found = take_in(as_csv(tmp_path / "s.csv", [*rows, rows[0], {**rows[1], "Content": "1"}]))
     assert (found.rows, found.new, found.here) == (9, 6, 1)

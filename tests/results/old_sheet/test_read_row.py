@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from results.models import ProblemOrder
-from results.read_row import BadRow, Catalogue, GoodRow, read_row
-from results.read_sheet import COLUMNS, Row
-from results.sheet_labels import TAG_OF_LABEL, plain, tags_in
-from results.sheet_time import time_of
+from results.old_sheet.labels import TAG_OF_LABEL, plain, tags_in
+from results.old_sheet.read_row import BadRow, Catalogue, GoodRow, read_row
+from results.old_sheet.read_sheet import COLUMNS, Row
+from results.old_sheet.times import time_of
 from scripts_catalog import taxonomy
 from tests import make
-from tests.results import sheet
+from tests.results.old_sheet import sheet
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 LABEL = {key: tag.label for key, tag in taxonomy.TAG_BY_KEY.items()}
@@ -318,7 +318,7 @@ def test_no_ratings_and_a_stuck_start_is_a_call_that_never_started(catalogue: Ca
 def test_retired_tags_may_stand_on_old_rows(catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch) -> None:
     retired = replace(taxonomy.TAG_BY_KEY["too_long"], retired_in=2)
     monkeypatch.setitem(taxonomy.TAG_BY_KEY, "too_long", retired)
-    monkeypatch.setattr("results.read_row.RETIRED_TAGS", frozenset({"too_long"}))
+    monkeypatch.setattr("results.old_sheet.read_row.RETIRED_TAGS", frozenset({"too_long"}))
     assert good(catalogue, content_problems=LABEL["too_long"]).filing.problems == ("too_long",)
 
 

@@ -19,15 +19,15 @@ from django.core.validators import validate_email
 from django.utils.text import slugify
 
 from emma_eval.accounts.models import User
+from results.file_result import SheetRow
+from results.models import DIMENSION_KEYS, ProblemOrder
+from results.rules import STUCK_START, Code, Fault, Filing, Ratings, faults_of, read_rating, without_control_characters
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, ScriptVersion, sort_key_of
 
-from .file_result import SheetRow
-from .models import DIMENSION_KEYS, ProblemOrder
+from .labels import NOTHING, TAG_OF_LABEL, plain, tags_in
 from .read_sheet import NAME_OF, PLACE_OF, Row, problems_key
-from .rules import STUCK_START, Code, Fault, Filing, Ratings, faults_of, read_rating, without_control_characters
-from .sheet_labels import NOTHING, TAG_OF_LABEL, plain, tags_in
-from .sheet_time import time_of
+from .times import time_of
 
 # Names the results that come from sheets; changing it would import every old sheet a second time.
 NAMESPACE = uuid.UUID("5f0a3a0e-6d0c-4f0b-9d3c-2f4b1c9be7a4")

@@ -16,12 +16,12 @@ from django.utils import timezone
 
 from emma_eval.accounts.models import Training, User
 from emma_eval.accounts.roles import Role
-from results import keep_upload
 from results.models import Result, SheetUpload
+from results.old_sheet import keep_upload
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Script
 from tests import make
-from tests.results.sheet import as_csv, row
+from tests.results.old_sheet.sheet import as_csv, row
 
 pytestmark = pytest.mark.django_db
 GOOD, BAD = row(), row(time="3/3/2026 10:00", content="9", link="javascript:alert('x')")

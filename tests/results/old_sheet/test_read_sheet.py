@@ -15,9 +15,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from results import read_sheet as module
-from results.read_sheet import Row, SheetError, read_sheet
-from tests.results.sheet import COLUMNS, GOLDEN, as_csv, as_xlsx, golden_rows, row
+from results.old_sheet import read_sheet as module
+from results.old_sheet.read_sheet import Row, SheetError, read_sheet
+from tests.results.old_sheet.sheet import COLUMNS, GOLDEN, as_csv, as_xlsx, golden_rows, row
 
 
 def rows_of(path: Path) -> list[Row]:

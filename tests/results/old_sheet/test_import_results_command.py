@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from results.models import Result
 from tests import make
-from tests.results.sheet import CASES, COLUMNS, GOLDEN, as_csv, row
+from tests.results.old_sheet.sheet import CASES, COLUMNS, GOLDEN, as_csv, row
 
 pytestmark = pytest.mark.django_db
 SLUGS = (

@@ -16,9 +16,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from emma_eval.accounts.models import User
+from results.models import SheetUpload
 
 from .import_sheet import Findings, import_sheet
-from .models import SheetUpload
 from .read_row import RowFault
 from .read_sheet import MOST_BYTES
 

@@ -1,0 +1,1 @@
+"""The team's old results sheet: read, looked through, imported."""
