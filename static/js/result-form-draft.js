@@ -4,7 +4,7 @@
 const form = document.querySelector("[data-result-form]");
 const state = document.querySelector("[data-state]");
 const mergePlace = document.querySelector("[data-merge]");
-const { script, csrfCookie, zone, mergeAt } = form.dataset;
+const { script, csrfCookie, zone } = form.dataset;
 const SOON_MS = 800;
 const LATEST_MS = 1800;
 const PATIENCE_MS = 15_000;
@@ -203,7 +203,7 @@ async function changedElsewhere(there) {
   isStopped = true;
   sayNotSaved("another tab changed this draft. Choose above which words go on");
   const data = new FormData(form);
-  const answer = await fetch(mergeAt, { method: "POST", headers: { "X-Fragment": "1", "X-CSRFToken": token() }, body: data, redirect: "manual" }).catch(() => null);
+  const answer = await fetch(form.dataset.mergeAt, { method: "POST", headers: { "X-Fragment": "1", "X-CSRFToken": token() }, body: data, redirect: "manual" }).catch(() => null);
   if (answer?.status === 409) {
     mergePlace.innerHTML = await answer.text();
     mergePlace.querySelector("[data-choices]").focus();
@@ -215,6 +215,7 @@ async function changedElsewhere(there) {
 
 // --- filing -----------------------------------------------------------------------------------------------------
 
+const wait = (milliseconds) => new Promise((go) => { setTimeout(go, milliseconds); });
 let isFiling = false;
 form.addEventListener("submit", async (event) => {
   keepHere();
@@ -228,7 +229,8 @@ form.addEventListener("submit", async (event) => {
   }
   clearTimeout(timer);
   say("Filing…");
-  await Promise.race([sending, new Promise((go) => { setTimeout(go, 3000); })]);
+  await wait(0); // a form can't be submitted again from within its own submit event
+  await Promise.race([sending, wait(3000)]);
   isStopped = true;
   isFiling = true;
   sessionStorage.setItem("emma-filing", uuid);
@@ -239,14 +241,16 @@ form.addEventListener("submit", async (event) => {
 // --- start -----------------------------------------------------------------------------------------------------------
 
 function restore() {
-  const copy = "merged" in form.dataset ? null : copyHere();
-  if ("unsaved" in form.dataset) {
+  const copy = copyHere();
+  if ("merged" in form.dataset) {
+    keepHere();
+  } else if ("unsaved" in form.dataset) {
     base = {};
     saveSoon();
   } else if (copy && !same(copy.fields, base) && !same(copy.fields, copy.base)) {
     const wasChangedElsewhere = copy.version !== version && !same(copy.base, base);
     fill(copy.fields);
-    if (wasChangedElsewhere) version = copy.version;
+    if (wasChangedElsewhere) ({ version, base } = copy); // so the site refuses it and shows what differs
     say("What you typed here before was brought back.");
     saveSoon();
   } else if (form.dataset.savedAt) {

@@ -104,6 +104,7 @@ document.addEventListener("click", (event) => {
 if (window.Sortable) {
   new window.Sortable(list, {
     handle: ".handle",
+    forceFallback: true, // the same under mouse and finger
     animation: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 120,
     onEnd: ({ item }) => {
       const order = [...list.children].map((each) => each.dataset.item);
