@@ -30,6 +30,7 @@ NAMES = (
 )
 
 Typed = dict[str, str]
+_KNOWN = frozenset({*NAMES, PAGE})
 
 
 def place_name(tag: str) -> str:
@@ -48,7 +49,10 @@ def typed_in(data: Mapping[str, Any]) -> Typed:
     return {name: text for name, text in clean.items() if text}
 
 
-_KNOWN = frozenset({*NAMES, PAGE})
+def number_in(text: object) -> int:
+    """A whole number as a browser sends it; 0 for anything else."""
+    words = text if isinstance(text, str) else ""
+    return int(words) if words.isascii() and words.isdecimal() and len(words) < 10 else 0
 
 
 def said(typed: Typed) -> Typed:

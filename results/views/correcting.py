@@ -16,7 +16,7 @@ from ..forms import ResultForm, sentence
 from ..merge_drafts import differences
 from ..models import Draft, Result
 from ..rules import Code, Fault, without_control_characters
-from ..typed import typed_in
+from ..typed import number_in, typed_in
 from .form_page import FormPage
 from .words import typed_of
 
@@ -40,8 +40,8 @@ def result_edit(request: UserRequest, pk: int) -> HttpResponse:
         as_filed=result,
     )
     if not form.is_bound:
-        return _show(request, result, form, _number(kept.get("version") if kept else None) or result.version)
-    based_on = _number(request.POST.get("version"))
+        return _show(request, result, form, number_in(kept.get("version") if kept else "") or result.version)
+    based_on = number_in(request.POST.get("version"))
     return _correct(request, result, form, based_on) if form.is_valid() else _show(request, result, form, based_on, 422)
 
 
@@ -51,11 +51,6 @@ def _own_result(request: UserRequest, pk: int) -> Result:
     if result.tester_id != request.user.pk:
         raise PermissionDenied
     return result
-
-
-def _number(text: object) -> int:
-    words = str(text or "")
-    return int(words) if words.isascii() and words.isdecimal() and len(words) < 10 else 0
 
 
 def _show(request: UserRequest, result: Result, form: ResultForm, version: int, status: int = 200) -> HttpResponse:
@@ -108,7 +103,7 @@ def _show_todo(request: UserRequest, typed: str = "", wrong: int = 0, words: str
 
 
 def _add_link(request: UserRequest) -> HttpResponse:
-    result = _own_result(request, _number(request.POST.get("result")))
+    result = _own_result(request, number_in(request.POST.get("result")))
     link = without_control_characters(request.POST.get("recording_link", "")).strip()
     try:
         add_recording_link(request.user, result, link)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import uuid as uuids
-from dataclasses import dataclass
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse, HttpResponseBase, HttpResponseRedirect, JsonResponse
+from django.http import Http404, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -28,18 +25,16 @@ from ..models import Draft, Result
 from ..save_draft import (
     ChangedElsewhereError,
     FiledAlreadyError,
-    TooManyDraftsError,
     changed_elsewhere,
     discard_draft,
     save_draft,
 )
-from ..typed import Typed, said, typed_in
+from ..typed import Typed, number_in, said, typed_in
 from .form_page import FormPage
+from .saving import save
 from .words import typed_of
 
-MOST_BYTES_OF_A_DRAFT = 200_000
 MOST_DIGITS = 18
-MOST_SAVES = 2**31 - 2
 
 
 class SeeOther(HttpResponseRedirect):
@@ -71,7 +66,7 @@ def result_new(request: UserRequest) -> HttpResponse:
 def draft(request: UserRequest, uuid: uuids.UUID) -> HttpResponseBase:
     """The form of one draft: show it, save it (PUT), throw it away (DELETE, or POST from the to-do page)."""
     if request.method == "PUT":
-        return _save(request, uuid)
+        return save(request, uuid)
     if request.method in {"DELETE", "POST"}:
         discard_draft(request.user, uuid)
         return HttpResponse(status=204) if request.method == "DELETE" else SeeOther(reverse("todo"))
@@ -176,70 +171,6 @@ def _pick_a_script(request: UserRequest, uuid: uuids.UUID, *, is_new: bool = Fal
     return render(request, "results/pick_script.html", context)
 
 
-# --- saving as you go --------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Save:
-    """What an autosave asks for: these words, of this script, on top of this version."""
-
-    version: int
-    script: str
-    typed_by: str
-    typed: Typed
-
-
-def _save(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
-    """An autosave. Every answer is JSON that the page can act on."""
-    if _number(request.headers.get("Content-Length")) > MOST_BYTES_OF_A_DRAFT:
-        return _refused(413, "too_large", "This is too long to be saved. Shorten the comment.")
-    asked = _read(request.body)
-    if asked is None:
-        return _refused(400, "malformed", "The site did not understand this draft.")
-    if asked.typed_by not in {"", str(request.user.pk)}:
-        return _refused(401, "someone_else", "Somebody else is signed in now.")
-    script = get_object_or_404(Script.objects.visible_to(request.user), slug=asked.script)
-    if Draft.objects.hidden_from(request.user).filter(uuid=uuid).exists():
-        raise Http404
-    return _answer_save(request.user, uuid, script, asked)
-
-
-def _read(body: bytes) -> Save | None:
-    """What the body asks for, or None if it is anything else than {version, script, typed_by, fields}."""
-    try:
-        asked = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(asked, dict) or not isinstance(asked.get("fields"), dict):
-        return None
-    version, script = asked.get("version"), asked.get("script")
-    if type(version) is not int or not 0 <= version < MOST_SAVES:
-        return None
-    if not isinstance(script, str) or "\x00" in script:
-        return None
-    return Save(version, script, str(asked.get("typed_by", "")), typed_in(asked["fields"]))
-
-
-def _answer_save(user: User, uuid: uuids.UUID, script: Script, asked: Save) -> HttpResponse:
-    try:
-        saved = save_draft(user, uuid, script, asked.typed, based_on=asked.version)
-    except FiledAlreadyError as filed:
-        if not Result.objects.visible_to(user).filter(pk=filed.result.pk).exists():
-            raise Http404 from filed
-        return JsonResponse({"error": "filed", "filed": filed.result.get_absolute_url()}, status=409)
-    except ChangedElsewhereError as changed:
-        there = changed.draft
-        answer = {"error": "changed", "version": there.version, "saved_at": there.saved_at, "fields": there.fields}
-        return JsonResponse(answer, status=409)
-    except TooManyDraftsError:
-        return _refused(409, "too_many", "You have 200 drafts. Discard some on your to-do page.")
-    return JsonResponse({"version": saved.version, "saved_at": saved.saved_at})
-
-
-def _refused(status: int, error: str, words: str) -> HttpResponse:
-    return JsonResponse({"error": error, "message": words}, status=status)
-
-
 # --- filing ------------------------------------------------------------------------------------
 
 
@@ -258,16 +189,12 @@ def draft_file(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
         return _already_filed(request, filed, typed_in(request.POST.dict()))
     there = Draft.objects.visible_to(request.user).filter(uuid=uuid).first()
     if not form.is_valid():
-        page = FormPage(form, str(uuid), draft_version=_number(request.POST.get("version")), is_unsaved=True)
+        page = FormPage(form, str(uuid), draft_version=number_in(request.POST.get("version")), is_unsaved=True)
         return _show(request, page, status=422)
     typed = typed_in(request.POST.dict())
-    if there is not None and changed_elsewhere(there, typed, based_on=_number(request.POST.get("version"))):
+    if there is not None and changed_elsewhere(there, typed, based_on=number_in(request.POST.get("version"))):
         return _choose(request, uuid, typed, there, {})
     return _file(request, uuid, form)
-
-
-def _number(text: str | None) -> int:
-    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 10 else 0
 
 
 def _file(request: UserRequest, uuid: uuids.UUID, form: ResultForm) -> HttpResponse:
@@ -287,14 +214,12 @@ def _call_of(user: User, form: ResultForm) -> uuids.UUID | None:
 
 
 def _say_filed(request: UserRequest, result: Result, form: ResultForm) -> None:
-    another = f"{reverse('result_new')}?call={result.call_uuid}"
-    notes = []
+    notes = ["Filed."]
     if form.was_stuck_start_added:
         notes.append("“Stuck start, no audio or unresponsive” was put first among the problems.")
     if not result.recording_link and not result.never_started:
         notes.append("The recording link is still missing: it waits on your to-do page.")
-    link = format_html('<a href="{}">Add another script of the same call</a>', another)
-    messages.success(request, format_html("Filed. {} {}.", " ".join(notes), link))
+    messages.success(request, " ".join(notes))
 
 
 def _already_filed(request: UserRequest, result: Result, typed: Typed) -> HttpResponse:
@@ -332,7 +257,7 @@ def draft_merge(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
 
 def _choices(request: UserRequest, mine: Typed, there: Draft) -> dict[str, str]:
     """Field by field or one side whole; nothing, if the other tab has gone on since the choices were shown."""
-    if _number(request.POST.get("against")) != there.version:
+    if number_in(request.POST.get("against")) != there.version:
         return {}
     if "whole" in request.POST:
         return {each.name: request.POST["whole"] for each in differences(mine, there.fields)}

@@ -201,7 +201,7 @@ async function changedElsewhere(there) {
     return;
   }
   isStopped = true;
-  sayNotSaved("another tab changed this draft. Choose above which words go on");
+  sayNotSaved("another tab changed this draft, choose above");
   const data = new FormData(form);
   const answer = await fetch(form.dataset.mergeAt, { method: "POST", headers: { "X-Fragment": "1", "X-CSRFToken": token() }, body: data, redirect: "manual" }).catch(() => null);
   if (answer?.status === 409) {
