@@ -7,6 +7,9 @@ from datetime import date
 from typing import Any
 
 from django import forms
+from django.forms.utils import flatatt
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from scripts_catalog import taxonomy
 from scripts_catalog.models import sort_key_of
@@ -20,11 +23,32 @@ SCALE = [(str(value), str(value)) for value, _ in taxonomy.SCALE]
 NO_RATING = f"Pick a rating from {SCALE[0][0]} to {SCALE[-1][0]}."
 DIMENSIONS = [(dimension.key, dimension.name) for dimension in taxonomy.DIMENSIONS]
 PROBLEMS = [(group.name, [(tag.key, tag.label) for tag in group.tags]) for group in taxonomy.TAG_GROUPS]
+SELECTED, NOT_SELECTED = flatatt({"selected": True}), SafeString()
 OPENED_BY = ("area", "problem", "dimension", "low", "high", "returning", "camera", "started", "from", "to")
+
+
+class OneGoSelect(forms.Select):
+    """A select whose options are written in one go: a template for each costs more than the list of results."""
+
+    def render(self, name: str, value: Any, attrs: dict[str, Any] | None = None, renderer: Any = None) -> SafeString:
+        all_attrs = flatatt({"name": name, **self.build_attrs(self.attrs, attrs)})
+        return format_html("<select{}>{}</select>", all_attrs, self._written(self.choices, str(value or "")))
+
+    def _written(self, choices: Iterable[Any], chosen: str) -> SafeString:
+        found = SafeString()
+        for value, label in choices:
+            if isinstance(label, list):
+                found += format_html('<optgroup label="{}">{}</optgroup>', value, self._written(label, chosen))
+            else:
+                mark = SELECTED if value == chosen else NOT_SELECTED
+                found += format_html('<option value="{}"{}>{}</option>', value, mark, label)
+        return found
 
 
 class PickField(forms.ChoiceField):
     """One of a list, or any. The values that are not in it are not told apart: none may be known."""
+
+    widget = OneGoSelect
 
     def __init__(self, label: str, choices: Iterable[Any], *, any_word: str = "Any", unknown: str = "") -> None:
         unknown = unknown or f"There is no such {label.lower()}. Pick one from the list."

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
 from django.db.models.functions import Substr
+from django.utils import timezone
+from django.utils.safestring import SafeString
 
 from emma_eval.accounts.models import User
 from scripts_catalog import taxonomy
 
+from .charts import rating_cells
 from .filters import Filters
 from .keyset import BadCursorError, Cursor, Order, Place, page_of
 from .models import DIMENSION_KEYS, Problem, ProblemOrder, Result
@@ -23,7 +25,7 @@ COLUMN_OF = {"date": "called_at", "script": "script_id", "build": "build_id", **
 NEWEST_FIRST = {"date", "build"}
 COLUMNS = (
     *("id", "called_at", "script_id", "build_id", *DIMENSION_KEYS),
-    *("camera_used", "camera_note", "never_started", "problem_order", "met_emma_before"),
+    *("camera_used", "never_started", "problem_order", "met_emma_before"),
     *("filed_as_safety", "recording_link", "sheet_digest"),
     *("script__area", "script_version__title", "script_version__uses_camera", "build__name"),
     *("tester__name", "tester__email", "tester__is_demo"),
@@ -97,25 +99,22 @@ class Tagged:
 
 @dataclass(frozen=True)
 class Row:
-    """One script run, as the list shows it. Ratings stand in the order of the dimensions; None is N/A."""
+    """One script run, ready to be written down: a template that works for each cell would take most of the time."""
 
     id: int
-    called_at: datetime
+    day: str
+    time: str
     title: str
     is_covered: bool
-    is_off_script: bool
-    camera_note: str
+    marks: tuple[str, ...]
     build: str
     tester: str
-    is_demo: bool
+    tester_marks: tuple[str, ...]
     never_started: bool
-    ratings: tuple[tuple[str, int | None], ...]
+    ratings: SafeString
     problems: tuple[Tagged, ...]
     problem_order: str
     comment: str
-    met_emma_before: bool
-    has_link: bool
-    is_imported: bool
 
     @property
     def order_unknown(self) -> str:
@@ -172,25 +171,40 @@ def _problems_of(ids: list[int]) -> dict[int, tuple[Tagged, ...]]:
 
 
 def _row_of(row: Any, problems: tuple[Tagged, ...]) -> Row:
+    when = timezone.localtime(row.called_at)
     return Row(
         id=row.id,
-        called_at=row.called_at,
+        day=f"{when.day} {when:%b %Y}",
+        time=f"{when:%H:%M}",
         title=row.script_version__title,
         is_covered=row.filed_as_safety or row.script__area == taxonomy.SAFETY,
-        is_off_script=row.camera_used and not row.script_version__uses_camera,
-        camera_note=row.camera_note,
+        marks=_marks_of(row),
         build=row.build__name,
         tester=row.tester__name or row.tester__email,
-        is_demo=row.tester__is_demo,
+        tester_marks=_those(demo=row.tester__is_demo, returning=row.met_emma_before),
         never_started=row.never_started,
-        ratings=tuple((dimension.name, getattr(row, dimension.key)) for dimension in taxonomy.DIMENSIONS),
+        ratings=rating_cells(tuple(getattr(row, key) for key in DIMENSION_KEYS)),
         problems=problems,
         problem_order=row.problem_order,
         comment=_excerpt(row.excerpt),
-        met_emma_before=row.met_emma_before,
-        has_link=bool(row.recording_link),
-        is_imported=bool(row.sheet_digest),
     )
+
+
+def _marks_of(row: Any) -> tuple[str, ...]:
+    """What is special about a run, in the words of its badges."""
+    uses_camera = row.script_version__uses_camera
+    return _those(
+        **{
+            "camera off-script": row.camera_used and not uses_camera,
+            "run without camera": uses_camera and not row.camera_used and not row.never_started,
+            "no recording link yet": not row.recording_link,
+            "imported": row.sheet_digest,
+        }
+    )
+
+
+def _those(**facts: Any) -> tuple[str, ...]:
+    return tuple(words for words, is_so in facts.items() if is_so)
 
 
 def _excerpt(text: str) -> str:
