@@ -58,7 +58,7 @@ def script(slug: str = "", *, area: str = "everyday", uses_camera: bool = False,
 
 
 def build(name: str = "", **fields: Any) -> Build:
-    return Build.objects.create(name=name or f"2026.{next(_count)}", **fields)
+    return Build.objects.create(name=name or f"2024.{next(_count)}", **fields)
 
 
 def result(
