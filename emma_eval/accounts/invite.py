@@ -59,10 +59,11 @@ def revoke_invitation(user: User, by: User | None) -> None:
 @transaction.atomic
 def accept(invitation: Invitation, name: str, password: str) -> bool:
     """Set name and password. False when the link was used, revoked or too late at this very moment."""
-    is_ours = Invitation.objects.open().filter(pk=invitation.pk).update(accepted_at=timezone.now())
-    if not is_ours:
+    user = User.objects.select_for_update().get(pk=invitation.user_id)  # one answer at a time
+    if not Invitation.objects.open().filter(pk=invitation.pk).exists():
         return False
-    user = invitation.user
+    Invitation.objects.filter(pk=invitation.pk).update(accepted_at=timezone.now())
+    invitation.user = user
     user.name = name
     user.set_password(password)
     user.save(update_fields=["name", "password"])

@@ -67,6 +67,6 @@ def test_it_is_for_administrators(manager_client: Client) -> None:
     assert manager_client.get("/audit/").status_code == 403
 
 
-def test_what_the_command_line_did_is_shown_too(admin_client: Client) -> None:
+def test_what_nobody_did_who_was_signed_in_is_shown_too(admin_client: Client) -> None:
     audit.record(None, "invited", "boss@example.test", roles=["administrator"])
-    assert "the command line" in admin_client.get("/audit/").text
+    assert "the site itself" in admin_client.get("/audit/").text

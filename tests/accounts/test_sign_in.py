@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.hashers import MD5PasswordHasher, make_password
 from django.core.cache import cache
 from django.db import connection
 from django.test import Client
@@ -57,6 +58,23 @@ def test_a_wrong_password_and_an_unknown_address_look_the_same(client: Client, t
     texts = {without_tokens(page.text.replace(page.context["form"]["login"].value(), "")) for page in pages}
     assert len(texts) == 1
     assert "The e-mail address or the password is wrong." in texts.pop()
+
+
+def test_a_wrong_password_and_an_unknown_address_take_the_same_work(
+    client: Client, tester: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nearly all the time of an answer is the hash, so each answer must cost one."""
+    invited = make.user("invited@example.test", Role.TESTER)
+    User.objects.filter(pk=invited.pk).update(password=make_password(None))
+    hashed: list[str] = []
+    encode = MD5PasswordHasher.encode
+    monkeypatch.setattr(
+        MD5PasswordHasher, "encode", lambda self, *args, **more: (hashed.append("once"), encode(self, *args, **more))[1]
+    )
+    for email in (tester.email, "nobody@example.test", invited.email):
+        hashed.clear()
+        attempt(client, email, "wrong")
+        assert hashed == ["once"], email
 
 
 def test_a_wrong_password_loses_nothing_but_itself(client: Client, tester: User) -> None:

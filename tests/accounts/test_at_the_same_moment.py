@@ -1,0 +1,68 @@
+"""What several people, or one impatient one, do at the same moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from emma_eval.accounts import change_access, invite, throttle
+from emma_eval.accounts.invite import invited_account
+from emma_eval.accounts.models import Attempt, AuditEntry, Invitation, User
+from emma_eval.accounts.roles import Role
+from tests import make
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.data_layer]
+
+
+def at_once(*acts: Callable[[], Any]) -> list[Any]:
+    """Each act in a thread of its own, all started together. What it raised stands in place of its answer."""
+    start = Barrier(len(acts))
+
+    def run(act: Callable[[], Any]) -> Any:
+        start.wait()
+        try:
+            return act()
+        except Exception as raised:  # looked at by the test
+            return raised
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(acts)) as threads:
+        return list(threads.map(run, acts))
+
+
+def test_two_administrators_cannot_remove_each_other() -> None:
+    first, second = (make.user(f"{name}@example.test", Role.ADMINISTRATOR) for name in ("first", "second"))
+    answers = at_once(
+        lambda: change_access.change_roles(first, set(), second),
+        lambda: change_access.change_roles(second, set(), first),
+    )
+    assert sorted(type(answer).__name__ for answer in answers) == ["LastAdministratorError", "NoneType"]
+    assert User.objects.filter(groups__name=Role.ADMINISTRATOR.value).count() == 1
+
+
+def test_an_invitation_opened_twice_is_accepted_once() -> None:
+    made = invite.invite("new@example.test", "", {Role.TESTER}, None)
+    copies = [Invitation.objects.select_related("user").get(pk=made.pk) for _ in range(5)]
+    answers = at_once(*(lambda copy=copy: invite.accept(copy, "New", make.PASSWORD) for copy in copies))
+    assert sorted(answers) == [False] * 4 + [True]
+    assert AuditEntry.objects.filter(action="accepted the invitation").count() == 1
+
+
+def test_one_sheet_read_twice_makes_one_account() -> None:
+    answers = at_once(*[lambda: invited_account("new@example.test")] * 5)
+    assert len({answer.pk for answer in answers}) == 1
+    assert answers[0].roles == {Role.TESTER}
+
+
+def test_passwords_tried_all_at_once_are_counted_too() -> None:
+    answers = at_once(*[lambda: throttle.spend(throttle.SIGN_IN, "somebody")] * 20)
+    let_through = [answer for answer in answers if isinstance(answer, Attempt)]
+    # Keys can be committed out of order, so one more may slip through; the next ten minutes it is counted.
+    assert 10 <= len(let_through) <= 12
+    assert all(isinstance(answer, Attempt | throttle.TooManyError) for answer in answers)
