@@ -165,3 +165,19 @@ def test_manage_py_with_nothing_prepared_says_to_run_emma_up_first(tmp_path: Pat
     assert told.returncode == 1
     assert "run ./emma up first" in told.stderr
     assert told.stderr.count("\n") == 1
+
+
+def test_any_python_may_start_manage_py(tmp_path: Path) -> None:
+    """One that lacks our packages goes on in .venv, or says what to do where there is none."""
+    bare = getattr(sys, "_base_executable", sys.executable)
+    environment = {**os.environ, "EMMA_VAR": str(tmp_path), "EMMA_SECRET_KEY": SECRET}
+    start = [bare, "-S", "manage.py", "version"]
+    if (ROOT / ".venv").exists():
+        told = subprocess.run(start, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        assert told.stdout.startswith("5.2."), told.stderr
+
+    alone = tmp_path / "manage.py"
+    alone.write_text((ROOT / "manage.py").read_text())
+    told = subprocess.run([bare, "-S", alone], env=environment, capture_output=True, text=True, check=False)
+    assert told.returncode == 1
+    assert told.stderr == "Emma Eval can't start. Its packages are not installed: run ./emma up first.\n"
