@@ -6,11 +6,12 @@ in the sorted column come last, whichever way the list is sorted: they are a sec
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from .models import DIMENSION_KEYS
 
@@ -49,12 +50,31 @@ class Order:
     def turned(self) -> Order:
         return Order(self.column, not self.is_descending, not self.is_turned)
 
-    def parts_from(self, cursor: Cursor | None) -> list[bool]:
-        """The parts of the list from this place on, each by whether its rows are those without a value."""
-        parts = [False, True] if self.has_empty_rows else [False]
+    def parts_from(self, rows: QuerySet[Any, Any], cursor: Cursor | None) -> Iterator[QuerySet[Any, Any]]:
+        """The rows behind a place, in parts that follow each other, each one stretch of an index.
+
+        Rows of the same value as the cursor's are a part of their own: as one condition ("less, or equal with
+        a lesser id"), whichever way it is written, SQLite reads all rows of that value or even all before it.
+        """
+        for is_empty in self._kinds_from(cursor):
+            part = self.sort(rows, is_empty=is_empty)
+            if cursor is None or is_empty != (cursor.value is None):
+                yield part
+            elif is_empty:
+                yield part.filter(**self._beyond("id", cursor.id))
+            else:
+                yield part.filter(**{self.column: cursor.value}, **self._beyond("id", cursor.id))
+                yield part.filter(**self._beyond(self.column, cursor.value))
+
+    def _kinds_from(self, cursor: Cursor | None) -> list[bool]:
+        """Whether rows have no value, for the two kinds of rows in the order in which the list has them."""
+        kinds = [False, True] if self.has_empty_rows else [False]
         if self.is_turned:
-            parts.reverse()
-        return parts if cursor is None else parts[parts.index(cursor.value is None) :]
+            kinds.reverse()
+        return kinds if cursor is None else kinds[kinds.index(cursor.value is None) :]
+
+    def _beyond(self, column: str, value: object) -> dict[str, object]:
+        return {f"{column}__{'lt' if self.is_descending else 'gt'}": value}
 
     def sort(self, rows: QuerySet[Any, Any], *, is_empty: bool) -> QuerySet[Any, Any]:
         """One part of the list in order: the rows with a value, or those without."""
@@ -64,18 +84,6 @@ class Order:
         if self.has_empty_rows:
             rows = rows.filter(**{f"{self.column}__isnull": False})
         return rows.order_by(f"{sign}{self.column}", f"{sign}id")
-
-    def beyond(self, cursor: Cursor) -> Q:
-        """The rows behind a place in this order.
-
-        Written as a range and one exclusion, which both databases read off the index. The usual
-        "greater, or equal with a greater id" makes SQLite walk the list from its start.
-        """
-        side, same_or_before = ("lt", "gte") if self.is_descending else ("gt", "lte")
-        if cursor.value is None:
-            return Q(**{f"id__{side}": cursor.id})
-        tie = Q(**{self.column: cursor.value, f"id__{same_or_before}": cursor.id})
-        return Q(**{f"{self.column}__{side}e": cursor.value}) & ~tie
 
     def write(self, cursor: Cursor) -> str:
         """A cursor as it stands in an address: the id, a dot, the value."""
@@ -124,11 +132,17 @@ class Page:
     previous: Cursor | None
     next: Cursor | None
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether this page is all there is of the list."""
+        return self.previous is None and self.next is None
+
 
 def page_of(rows: QuerySet[Any, Any], order: Order, place: Place, size: int = PAGE_SIZE) -> Page:
     """The page of `rows` (named value lists with the id and the sorted column) at this place.
 
-    Going back to fewer rows than a page holds means the start is near: then it is the first page.
+    Going back to fewer rows than a page holds means the start is near: then it is the first page. So it is
+    when nothing is left behind the cursor.
     """
     if place.is_before:
         found = _walk(rows, order.turned(), place.cursor, size + 1)
@@ -137,11 +151,12 @@ def page_of(rows: QuerySet[Any, Any], order: Order, place: Place, size: int = PA
             return Page(shown, _cursor_of(shown[0], order), _cursor_of(shown[-1], order))
         place = Place()
     found = _walk(rows, order, place.cursor, size + 1)
+    if place.cursor and not found:
+        return page_of(rows, order, Place(), size)
     shown = found[:size]
-    is_behind_something = bool(place.cursor and shown)
     return Page(
         shown,
-        previous=_cursor_of(shown[0], order) if is_behind_something else None,
+        previous=_cursor_of(shown[0], order) if place.cursor else None,
         next=_cursor_of(shown[-1], order) if len(found) > size else None,
     )
 
@@ -151,12 +166,9 @@ def _cursor_of(row: Any, order: Order) -> Cursor:
 
 
 def _walk(rows: QuerySet[Any, Any], order: Order, cursor: Cursor | None, most: int) -> list[Any]:
-    """At most so many rows behind the cursor; mostly from one part of the list, at its border from both."""
+    """At most so many rows behind the cursor; mostly from one part of the list, at its borders from more."""
     found: list[Any] = []
-    for is_empty in order.parts_from(cursor):
-        part = order.sort(rows, is_empty=is_empty)
-        if cursor is not None and is_empty == (cursor.value is None):
-            part = part.filter(order.beyond(cursor))
+    for part in order.parts_from(rows, cursor):
         found += part[: most - len(found)]
         if len(found) == most:
             break

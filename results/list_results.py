@@ -16,8 +16,8 @@ from scripts_catalog import taxonomy
 
 from .charts import rating_cells
 from .filters import Filters
-from .keyset import BadCursorError, Cursor, Order, Place, page_of
-from .models import DIMENSION_KEYS, Problem, ProblemOrder, Result
+from .keyset import BadCursorError, Cursor, Order, Page, Place, page_of
+from .models import DIMENSION_KEYS, Problem, ProblemOrder, Result, ResultQuerySet
 
 MOST_COUNTED = 10_000
 EXCERPT = 160
@@ -144,18 +144,24 @@ class Listing:
 
 def list_results(user: User, asked: Asked) -> Listing:
     """The page that was asked for. The number of queries does not depend on the number of rows."""
-    order = asked.sort.order
-    narrowed = asked.filters.narrow(Result.objects.visible_to(user))
+    order, seen = asked.sort.order, Result.objects.visible_to(user)
     excerpt = Substr("comment", 1, EXCERPT + 1)
-    with_columns = narrowed.annotate(excerpt=excerpt).values_list(*COLUMNS, "excerpt", named=True)
-    page = page_of(with_columns, order, asked.place)
+    in_order = asked.filters.narrow_in_order(seen, order.column).annotate(excerpt=excerpt)
+    page = page_of(in_order.values_list(*COLUMNS, "excerpt", named=True), order, asked.place)
     tagged = _problems_of([row.id for row in page.rows])
     return Listing(
         rows=[_row_of(row, tagged.get(row.id, ())) for row in page.rows],
-        count=narrowed.order_by()[: MOST_COUNTED + 1].count(),
+        count=_count(asked, seen, page),
         previous=_link(asked, order, "before", page.previous),
         next=_link(asked, order, "after", page.next),
     )
+
+
+def _count(asked: Asked, seen: ResultQuerySet, page: Page) -> int:
+    """How many rows fit, as far as it is counted. Reading every comment twice for that would be one time too many."""
+    if asked.filters.text and page.is_whole:
+        return len(page.rows)
+    return asked.filters.narrow(seen)[: MOST_COUNTED + 1].count()
 
 
 def _link(asked: Asked, order: Order, name: str, cursor: Cursor | None) -> str:

@@ -150,6 +150,7 @@ class Result(models.Model):
             models.Index(fields=["build", "called_at", "id"], name="result_build_called"),
             models.Index(fields=["tester", "called_at", "id"], name="result_tester_called"),
             models.Index(fields=["call_uuid"], name="result_call"),
+            models.Index(fields=["called_at", "id"], name="result_not_started", condition=Q(never_started=True)),
             *_indexes_of_the_list(),
         ]
 

@@ -106,6 +106,13 @@ def test_a_place_holds_when_its_row_is_gone(many: list[Result], tester: User) ->
     assert [row.id for row in page_of(rows, sort.order, Place(first.next), 10).rows] == before
 
 
+def test_behind_the_last_row_is_the_first_page(many: list[Result], tester: User) -> None:
+    order = Sort().order
+    rows = Result.objects.visible_to(tester).values_list("id", "called_at", named=True)
+    behind = Place(Cursor(NOON - timedelta(days=1), 1))
+    assert page_of(rows, order, behind, 10) == page_of(rows, order, Place(), 10)
+
+
 def test_going_back_to_less_than_a_page_shows_the_first_page_whole(many: list[Result], tester: User) -> None:
     order = Sort().order
     rows = Result.objects.visible_to(tester).values_list("id", "called_at", named=True)

@@ -18,7 +18,7 @@ from tests import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
 
-FILTERS = ["none", "script", "build", "tester", "script and text", "area", "problem"]
+FILTERS = ["none", "script", "build", "tester", "script and text", "area", "problem", "range", "never started"]
 
 
 @pytest.fixture
@@ -36,6 +36,8 @@ def filters_of(name: str, result: Result) -> Filters:
         "script and text": Filters(script="bad-news-day", text="froze"),
         "area": Filters(area="everyday"),
         "problem": Filters(problem="too_long", is_biggest=True),
+        "range": Filters(dimension="content", low=2, high=3),
+        "never started": Filters(started=False),
         "days": Filters(first_day=day, last_day=day),
     }[name]
 
@@ -85,7 +87,7 @@ def places(sort: Sort, result: Result) -> list[Place]:
 def test_each_sort_is_read_off_an_index_under_each_filter(
     tester: User, filed: Result, key: str, filter_name: str
 ) -> None:
-    filed.vision = 4  # for the cursor alone
+    filed.vision = 4  # for its cursor alone
     for is_descending in (False, True):
         sort = Sort(key, is_descending)
         for place in places(sort, filed):
@@ -99,13 +101,16 @@ def test_each_sort_is_read_off_an_index_under_each_filter(
 
 @pytest.mark.parametrize("key", COLUMN_OF)
 def test_a_page_starts_at_its_cursor_and_not_at_the_start_of_the_list(tester: User, filed: Result, key: str) -> None:
-    """The condition of the cursor is one of the index, not one that every row before it is held against."""
+    """Rows of the cursor's value from its id on, then those beyond its value: both are ends of index stretches."""
     column = COLUMN_OF[key]
     cursor = Cursor(getattr(filed, column) or 3, filed.pk)
-    sql = page_queries(tester, Asked(Filters(), Sort(key, True), Place(cursor)))[0]
-    plan = plan_of(sql)
-    bound = rf"{column}<" if connection.vendor == "sqlite" else rf"Index Cond: .*\b{column}\b.* <="
-    assert re.search(bound, plan), plan
+    same, others = page_queries(tester, Asked(Filters(), Sort(key, True), Place(cursor)))[:2]
+    if connection.vendor == "sqlite":
+        assert f"({column}=? AND id<?)" in plan_of(same)
+        assert re.search(rf"\b{column}<\?\)", plan_of(others))
+    else:
+        assert re.search(rf"Index Cond: .*{column}\)?(::text)? = .* AND \(id < ", plan_of(same))
+        assert re.search(rf"Index Cond: .*{column}\)?(::text)? < ", plan_of(others))
 
 
 def test_a_sort_without_its_index_is_seen(tester: User, filed: Result) -> None:
@@ -129,6 +134,6 @@ def test_a_script_with_its_cursor_is_one_stretch_of_one_index(
     asked = Asked(Filters(script="bad-news-day"), Sort("content", True), Place(Cursor(4, filed.pk)))
     plan = plan_of(page_queries(user, asked)[0])
     if connection.vendor == "sqlite":
-        assert "result_script_content (script_id=? AND content" in plan, plan
+        assert "result_script_content (script_id=? AND content=? AND id<?)" in plan, plan
     else:
-        assert re.search(r"Index Cond: .*script_id.*content", plan), plan
+        assert re.search(r"Index Cond: .*script_id.*id < ", plan), plan
