@@ -179,7 +179,10 @@ class InviteForm(forms.Form):
         },
     )
     name = forms.CharField(
-        label="Name", help_text="As others know this person. They can change it when they accept.", required=False, max_length=150
+        label="Name",
+        help_text="As others know this person. They can change it when they accept.",
+        required=False,
+        max_length=150,
     )
 
     def clean_email(self) -> str:
