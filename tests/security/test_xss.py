@@ -206,7 +206,7 @@ def test_a_payload_that_was_let_through_would_be_seen(payload: str) -> None:
 
 # Looked at one by one.
 REVIEWED = {
-    "results/charts.py": "one pattern is chosen between two that stand just above it",
+    "results/charts.py": "one pattern stands in a line of its own just above its use",
     "templates/accounts/mail/invitation.txt": "plain text",
     "templates/accounts/mail/password_reset.txt": "plain text",
 }
