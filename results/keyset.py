@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from .models import DIMENSION_KEYS
 
@@ -51,11 +51,7 @@ class Order:
         return Order(self.column, not self.is_descending, not self.is_turned)
 
     def parts_from(self, rows: QuerySet[Any, Any], cursor: Cursor | None) -> Iterator[QuerySet[Any, Any]]:
-        """The rows behind a place, in parts that follow each other, each one stretch of an index.
-
-        Rows of the same value as the cursor's are a part of their own: as one condition ("less, or equal with
-        a lesser id"), whichever way it is written, SQLite reads all rows of that value or even all before it.
-        """
+        """The rows behind a place, in parts that follow each other, each one stretch of an index."""
         for is_empty in self._kinds_from(cursor):
             part = self.sort(rows, is_empty=is_empty)
             if cursor is None or is_empty != (cursor.value is None):
@@ -63,8 +59,24 @@ class Order:
             elif is_empty:
                 yield part.filter(**self._beyond("id", cursor.id))
             else:
-                yield part.filter(**{self.column: cursor.value}, **self._beyond("id", cursor.id))
-                yield part.filter(**self._beyond(self.column, cursor.value))
+                yield from self._behind(part, cursor)
+
+    def _behind(self, part: QuerySet[Any, Any], cursor: Cursor) -> Iterator[QuerySet[Any, Any]]:
+        """The rows with a value behind the cursor's.
+
+        Dates are hardly ever the same, so one range and one exclusion do. Of a script, a build or a rating
+        there are thousands of rows: those of the cursor's value are a part of their own, or else each of
+        them up to the cursor would be read. "Less, or equal with a lesser id" and row values both make
+        SQLite do that.
+        """
+        beyond_id = self._beyond("id", cursor.id)
+        if self.column == "called_at":
+            side, before = ("lte", "gte") if self.is_descending else ("gte", "lte")
+            here_or_before = Q(**{"called_at": cursor.value, f"id__{before}": cursor.id})
+            yield part.filter(~here_or_before, **{f"called_at__{side}": cursor.value})
+            return
+        yield part.filter(**{self.column: cursor.value}, **beyond_id)
+        yield part.filter(**self._beyond(self.column, cursor.value))
 
     def _kinds_from(self, cursor: Cursor | None) -> list[bool]:
         """Whether rows have no value, for the two kinds of rows in the order in which the list has them."""

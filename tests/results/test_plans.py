@@ -99,9 +99,16 @@ def test_each_sort_is_read_off_an_index_under_each_filter(
                 assert reads_off_an_index(plan), plan
 
 
-@pytest.mark.parametrize("key", COLUMN_OF)
-def test_a_page_starts_at_its_cursor_and_not_at_the_start_of_the_list(tester: User, filed: Result, key: str) -> None:
-    """Rows of the cursor's value from its id on, then those beyond its value: both are ends of index stretches."""
+def test_a_page_by_date_starts_at_its_cursor(tester: User, filed: Result) -> None:
+    cursor = Cursor(filed.called_at, filed.pk)
+    sql = page_queries(tester, Asked(Filters(), Sort(), Place(cursor)))[0]
+    bound = "called_at<" if connection.vendor == "sqlite" else "Index Cond: (called_at <="
+    assert bound in plan_of(sql)
+
+
+@pytest.mark.parametrize("key", [key for key in COLUMN_OF if key != "date"])
+def test_a_page_starts_at_its_cursor_among_many_of_the_same_value(tester: User, filed: Result, key: str) -> None:
+    """Rows of the cursor's value from its id on, then those beyond its value: each one stretch of an index."""
     column = COLUMN_OF[key]
     cursor = Cursor(getattr(filed, column) or 3, filed.pk)
     same, others = page_queries(tester, Asked(Filters(), Sort(key, True), Place(cursor)))[:2]
