@@ -16,7 +16,7 @@ from emma_eval.accounts.models import User
 from scripts_catalog import taxonomy
 
 from .charts import Bar, share_bar, stacked_bars
-from .filters import Filters
+from .listing.filters import Filters
 from .models import DIMENSION_KEYS, Problem, Result, ResultQuerySet
 
 FEWEST = 5

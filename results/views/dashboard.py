@@ -10,9 +10,9 @@ from django.views.decorators.vary import vary_on_headers
 from emma_eval.accounts.roles import Role, UserRequest, for_roles
 from scripts_catalog import taxonomy
 
-from ..choices import choices_for
 from ..dashboard import FEWEST, build_dashboard
-from ..filter_form import FilterForm
+from ..listing.choices import choices_for
+from ..listing.filter_form import FilterForm
 from .addresses import clean_address, is_for_a_part
 
 FIELDS = ("build", "area", "from", "to")

@@ -12,10 +12,10 @@ from django.views.decorators.vary import vary_on_headers
 from emma_eval.accounts.roles import UserRequest, for_members
 from scripts_catalog import taxonomy
 
-from ..chips import chips_of
-from ..choices import choices_for
-from ..filter_form import FilterForm
-from ..list_results import Asked, list_results, read_asked
+from ..listing.chips import chips_of
+from ..listing.choices import choices_for
+from ..listing.filter_form import FilterForm
+from ..listing.list_results import Asked, list_results, read_asked
 from ..models import Result
 from ..show_result import show_result
 from .addresses import clean_address, is_for_a_part

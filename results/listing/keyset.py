@@ -13,7 +13,7 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from .models import DIMENSION_KEYS
+from results.models import DIMENSION_KEYS
 
 PAGE_SIZE = 50
 START = datetime(1970, 1, 1, tzinfo=UTC)

@@ -8,9 +8,9 @@ from random import Random
 import pytest
 
 from emma_eval.accounts.models import User
-from results.filters import Filters
-from results.keyset import BadCursorError, Cursor, Order, Place, page_of
-from results.list_results import COLUMN_OF, Asked, Sort, list_results, read_asked
+from results.listing.filters import Filters
+from results.listing.keyset import BadCursorError, Cursor, Order, Place, page_of
+from results.listing.list_results import COLUMN_OF, Asked, Sort, list_results, read_asked
 from results.models import Result
 from tests import make
 

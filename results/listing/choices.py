@@ -8,10 +8,9 @@ from django.db.models import Case, CharField, Exists, OuterRef, Value, When
 from django.db.models.functions import Cast
 
 from emma_eval.accounts.models import User
+from results.models import Result
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, Script
-
-from .models import Result
 
 Option = tuple[str, str]
 

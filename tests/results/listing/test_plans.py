@@ -10,9 +10,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from emma_eval.accounts.models import User
-from results.filters import Filters
-from results.keyset import Cursor, Place
-from results.list_results import COLUMN_OF, Asked, Sort, list_results
+from results.listing.filters import Filters
+from results.listing.keyset import Cursor, Place
+from results.listing.list_results import COLUMN_OF, Asked, Sort, list_results
 from results.models import DIMENSION_KEYS, Result
 from tests import make
 

@@ -10,9 +10,8 @@ from urllib.parse import urlencode
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
+from results.models import Problem, ResultQuerySet
 from scripts_catalog.models import Script, sort_key_of
-
-from .models import Problem, ResultQuerySet
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from emma_eval.accounts.models import User
-from results.filters import Filters
-from results.list_results import Asked, Listing, Sort, list_results
+from results.listing.filters import Filters
+from results.listing.list_results import Asked, Listing, Sort, list_results
 from results.models import Problem, ProblemOrder, Result
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, Script
@@ -423,7 +423,7 @@ def test_a_full_page_stays_light(tester: User, tester_client: Client, build: Bui
 
 
 def test_the_count_stops_at_ten_thousand(monkeypatch: pytest.MonkeyPatch, tester: User, script: Script) -> None:
-    monkeypatch.setattr("results.list_results.MOST_COUNTED", 3)
+    monkeypatch.setattr("results.listing.list_results.MOST_COUNTED", 3)
     for _ in range(3):
         make.result(tester, script, make.build())
     assert list_results(tester, Asked(Filters())).count_in_words == "3 results"

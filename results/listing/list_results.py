@@ -12,12 +12,12 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from emma_eval.accounts.models import User
+from results.charts import rating_cells
+from results.models import DIMENSION_KEYS, Problem, ProblemOrder, Result, ResultQuerySet
 from scripts_catalog import taxonomy
 
-from .charts import rating_cells
 from .filters import Filters
 from .keyset import BadCursorError, Cursor, Order, Page, Place, page_of
-from .models import DIMENSION_KEYS, Problem, ProblemOrder, Result, ResultQuerySet
 
 MOST_COUNTED = 10_000
 EXCERPT = 160
