@@ -36,6 +36,17 @@ OpenPage = Callable[..., Page]
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--data-layer-only", action="store_true", help="only tests marked data_layer, beside any -m")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("data_layer_only"):
+        left_out = [item for item in items if item.get_closest_marker("data_layer") is None]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item.get_closest_marker("data_layer") is not None]
+
+
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
     """SQLite in a file for each test process, so that its log and its locks are real."""
