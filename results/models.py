@@ -12,6 +12,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
+from emma_eval.accounts.keys import new_key
 from emma_eval.accounts.models import User
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, Script, ScriptVersion
@@ -90,7 +91,7 @@ class Result(models.Model):
     Script and build are held by their sort keys, so that the list sorts by either on an index.
     """
 
-    id = models.BigAutoField(primary_key=True)
+    id = models.BigAutoField(primary_key=True, default=new_key)
     tester = models.ForeignKey(User, on_delete=models.PROTECT, related_name="results", db_index=False)
     draft_uuid = models.UUIDField()
     call_uuid = models.UUIDField(default=uuid.uuid4, help_text="Shared by the results of one call.")

@@ -12,6 +12,7 @@ from django.db import models
 from django.db.models import F, Q, Sum
 from django.urls import reverse
 
+from emma_eval.accounts.keys import new_key
 from emma_eval.accounts.models import User
 
 from . import taxonomy
@@ -76,6 +77,7 @@ class ScriptVersionQuerySet(models.QuerySet["ScriptVersion"]):
 class ScriptVersion(models.Model):
     """What a script said from one edit to the next. Written once: a result keeps the version that was run."""
 
+    id = models.BigAutoField(primary_key=True, default=new_key)
     script = models.ForeignKey(Script, on_delete=models.PROTECT, related_name="versions")
     number = models.PositiveIntegerField()
     open_number = models.PositiveIntegerField(

@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.functional import cached_property
 
+from .keys import new_key
 from .roles import Role
 
 INVITATION_LASTS = timedelta(hours=72)
@@ -211,6 +212,7 @@ class AuditEntryQuerySet(models.QuerySet["AuditEntry"]):
 class AuditEntry(models.Model):
     """Who did what, when, to which thing. Written once; never changed or removed."""
 
+    id = models.BigAutoField(primary_key=True, default=new_key)
     at = models.DateTimeField(default=timezone.now)
     actor = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
     action = models.CharField(max_length=80)
@@ -235,7 +237,7 @@ class AuditEntry(models.Model):
         return [(name.replace("_", " "), _in_words(value)) for name, value in self.details.items()]
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        if self.pk is not None:
+        if not self._state.adding:
             raise AppendOnlyError("The audit trail is never changed.")
         super().save(*args, **kwargs)
 
