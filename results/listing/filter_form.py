@@ -109,10 +109,11 @@ class FilterForm(forms.Form):
         testers = sorted(choices.testers.items(), key=lambda item: item[1].lower())
         fields = {
             "q": forms.CharField(
-                label="Search",
+                label="Search comments",
+                help_text="words, or the number of a result",
                 required=False,
                 max_length=MOST_TEXT,
-                widget=forms.TextInput(attrs={"type": "search", "placeholder": "words of a comment, or a number"}),
+                widget=forms.TextInput(attrs={"type": "search"}),
                 error_messages={"max_length": f"Search for at most {MOST_TEXT} characters."},
             ),
             "script": PickField("Script", choices.scripts_by_area()),
@@ -132,7 +133,8 @@ class FilterForm(forms.Form):
         }
         self.fields = {name: field for name, field in fields.items() if only is None or name in only}
         for name, field in self.fields.items():
-            field.widget.attrs["aria-describedby"] = f"filter-{name}-error"
+            hint = f"filter-{name}-hint " if field.help_text else ""
+            field.widget.attrs["aria-describedby"] = f"{hint}filter-{name}-error"
 
     def clean(self) -> dict[str, Any]:
         """A range needs its dimension and its right way round; a range that has neither is left out."""

@@ -21,6 +21,8 @@ from .keyset import BadCursorError, Cursor, Order, Page, Place, page_of
 
 MOST_COUNTED = 10_000
 EXCERPT = 160
+MOST_PROBLEMS = 3
+DEMO = "(demo)"
 COLUMN_OF = {"date": "called_at", "script": "script_id", "build": "build_id", **{key: key for key in DIMENSION_KEYS}}
 NEWEST_FIRST = {"date", "build"}
 COLUMNS = (
@@ -93,8 +95,11 @@ def _read_place(sort: Sort, params: Mapping[str, str]) -> Place:
 
 @dataclass(frozen=True)
 class Tagged:
+    """A problem of a row. Its place is known where the overall order of the row's problems is."""
+
     label: str
     is_biggest: bool
+    has_place: bool
 
 
 @dataclass(frozen=True)
@@ -115,6 +120,18 @@ class Row:
     problems: tuple[Tagged, ...]
     problem_order: str
     comment: str
+
+    @property
+    def first_problems(self) -> tuple[Tagged, ...]:
+        """As many as a row has room for: a line that says more about the others takes the place of one."""
+        has_a_line_more = len(self.problems) > MOST_PROBLEMS or self.order_unknown
+        return self.problems[: MOST_PROBLEMS - 1 if has_a_line_more else MOST_PROBLEMS]
+
+    @property
+    def about_the_others(self) -> str:
+        """How many problems are left out and what isn't known of their order, in words; empty if all is said."""
+        left_out = len(self.problems) - len(self.first_problems)
+        return ", ".join(filter(None, (f"and {left_out} more" if left_out else "", self.order_unknown)))
 
     @property
     def order_unknown(self) -> str:
@@ -172,12 +189,16 @@ def _problems_of(ids: list[int]) -> dict[int, tuple[Tagged, ...]]:
     found: dict[int, tuple[Tagged, ...]] = {}
     tags = Problem.objects.filter(result__in=ids).order_by("result_id", "position")
     for result_id, tag, rank in tags.values_list("result_id", "tag", "rank"):
-        found[result_id] = (*found.get(result_id, ()), Tagged(taxonomy.TAG_BY_KEY[tag].label, rank == 1))
+        found[result_id] = (
+            *found.get(result_id, ()),
+            Tagged(taxonomy.TAG_BY_KEY[tag].label, rank == 1, rank is not None),
+        )
     return found
 
 
 def _row_of(row: Any, problems: tuple[Tagged, ...]) -> Row:
     when = timezone.localtime(row.called_at)
+    tester = row.tester__name or row.tester__email
     return Row(
         id=row.id,
         day=f"{when.day} {when:%b %Y}",
@@ -186,8 +207,8 @@ def _row_of(row: Any, problems: tuple[Tagged, ...]) -> Row:
         is_covered=row.filed_as_safety or row.script__area == taxonomy.SAFETY,
         marks=_marks_of(row),
         build=row.build__name,
-        tester=row.tester__name or row.tester__email,
-        tester_marks=_those(demo=row.tester__is_demo, returning=row.met_emma_before),
+        tester=tester,
+        tester_marks=_those(demo=row.tester__is_demo and DEMO not in tester, returning=row.met_emma_before),
         never_started=row.never_started,
         ratings=rating_cells(tuple(getattr(row, key) for key in DIMENSION_KEYS)),
         problems=problems,
@@ -203,7 +224,7 @@ def _marks_of(row: Any) -> tuple[str, ...]:
         **{
             "camera off-script": row.camera_used and not uses_camera,
             "run without camera": uses_camera and not row.camera_used and not row.never_started,
-            "no recording link yet": not row.recording_link,
+            "no link yet": not row.recording_link,
             "imported": row.sheet_digest,
         }
     )

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from emma_eval.accounts.roles import UserRequest, for_members
+from emma_eval.accounts.roles import Role, UserRequest, for_members
 from scripts_catalog import taxonomy
 
 from ..listing.chips import chips_of
@@ -49,6 +49,7 @@ def results(request: UserRequest) -> HttpResponseBase:
         "chips": chips_of(asked, choices),
         "heads": _heads(asked),
         "listing": list_results(request.user, asked),
+        "can_file": request.user.has_role(Role.TESTER),
     }
     if not is_for_the_rows:
         return render(request, "results/results.html", page)

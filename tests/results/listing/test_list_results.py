@@ -79,8 +79,8 @@ def test_a_row_says_what_was_filed(tester: User, tester_client: Client, build: B
     for words in ("3 Mar 2026 20:00", "Show an object", "2026.10", "tess@example.test", "returning", "She rambled."):
         assert words in said
     assert "2 2 2 2 2 2" in said
-    assert re.search("Too long or rambling biggest .*Cut in while", said)
-    assert "no recording link yet" not in said
+    assert re.search("biggest: Too long or rambling .*Cut in while", said)
+    assert "no link yet" not in said
 
 
 def test_vision_is_na_where_the_camera_was_not_used(
@@ -135,8 +135,63 @@ def test_it_marks_what_is_imported_of_the_demo_or_without_a_link(
 ) -> None:
     demo = make.user("demo@example.test", name="Dee", is_demo=True)
     said = row_of(tester_client, make.result(demo, script, build, sheet_digest="d" * 64))
-    for words in ("imported", "demo", "no recording link yet", "Dee"):
+    for words in ("imported", "demo", "no link yet", "Dee"):
         assert words in said
+
+
+def test_a_name_that_says_demo_has_no_badge_that_says_it_again(
+    tester_client: Client, script: Script, build: Build
+) -> None:
+    demo = make.user("demo@example.test", name="Dee (demo)", is_demo=True)
+    assert row_of(tester_client, make.result(demo, script, build)).count("demo") == 1
+
+
+@pytest.mark.parametrize(
+    ("tags", "order", "shown", "more"),
+    [
+        (3, ProblemOrder.OVERALL, 3, ""),
+        (5, ProblemOrder.OVERALL, 2, "and 3 more"),
+        (3, ProblemOrder.GROUPS, 2, "and 1 more, order not known"),
+        (2, ProblemOrder.GROUPS, 2, "order not known"),
+    ],
+)
+def test_a_row_has_room_for_three_lines_about_problems(
+    tester: User,
+    tester_client: Client,
+    script: Script,
+    build: Build,
+    tags: int,
+    order: ProblemOrder,
+    shown: int,
+    more: str,
+) -> None:
+    keys = ("too_long", "cut_in", "too_fast", "weird_gaze", "flat_delivery")[:tags]
+    make.result(tester, script, build, problems=keys, problem_order=order)
+    row = listing(tester_client).rows[0]
+    assert [tag.label for tag in row.first_problems] == [taxonomy.TAG_BY_KEY[key].label for key in keys[:shown]]
+    assert row.about_the_others == more
+
+
+@pytest.mark.parametrize(
+    ("who", "may_file"), [("tester", True), ("eval_member", False), ("manager", False), ("administrator", False)]
+)
+def test_only_who_may_file_is_offered_to(request: pytest.FixtureRequest, who: str, may_file: bool) -> None:
+    client = make.client_of(request.getfixturevalue(who))
+    page = client.get("/results/").text
+    assert ('href="/results/new/"' in page) == may_file
+    assert ("Pick a script to run" in page) == may_file
+    assert client.get("/results/new/").status_code == (200 if may_file else 403)
+
+
+def test_the_search_says_what_it_finds(tester: User, tester_client: Client, script: Script, build: Build) -> None:
+    found, other = (make.result(tester, script, build, comment=words) for words in ("She froze", "Fine"))
+    page = tester_client.get("/results/").text
+    assert re.search(
+        r'<label for="filter-q">Search comments</label><span class="hint" id="filter-q-hint">words, or', page
+    )
+    assert re.search(r'<input type="search" [^>]*aria-describedby="filter-q-hint filter-q-error"', page)
+    assert ids(tester, text="froze") == {found.pk}
+    assert ids(tester, text=str(other.pk)) == {other.pk}
 
 
 def test_a_row_keeps_the_title_of_the_version_that_was_run(
