@@ -14,11 +14,11 @@ from .models import User
 
 # What allauth would mail to the person about; here it is written into the audit trail.
 AUDITED = {
-    "account/email/password_changed": "changed the password",
+    "account/email/password_changed": "changed a password",
     "account/email/password_set": "set a password",
-    "account/email/password_reset": "set a new password by mail",
-    "mfa/email/totp_activated": "switched two-step sign-in on",
-    "mfa/email/totp_deactivated": "switched two-step sign-in off",
+    "account/email/password_reset": "set a new password by a link",
+    "mfa/email/totp_activated": "switched on two-step sign-in",
+    "mfa/email/totp_deactivated": "switched off two-step sign-in",
     "mfa/email/recovery_codes_generated": "made new recovery codes",
 }
 
@@ -58,6 +58,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def send_notification_mail(
         self, template_prefix: str, user: User, context: dict[str, Any] | None = None, email: str | None = None
     ) -> None:
-        audit.record(user, AUDITED.get(template_prefix, template_prefix), user.email)
+        action = AUDITED.get(template_prefix)
+        if action is None:
+            audit.record(user, "changed the sign-in", user.email, what=template_prefix)
+        else:
+            audit.record(user, action, user.email)
         if template_prefix == "account/email/password_reset":
             throttle.forget(throttle.SIGN_IN, user.email)

@@ -37,7 +37,7 @@ def deactivate(user: User, by: User | None) -> None:
     if user.has_role(Role.ADMINISTRATOR):
         _another_administrator_stays(user)
     User.objects.filter(pk=user.pk).update(is_active=False)
-    audit.record(by, "deactivated", user.email)
+    audit.record(by, "deactivated an account", user.email)
 
 
 @transaction.atomic
@@ -45,7 +45,7 @@ def reactivate(user: User, by: User | None) -> None:
     if user.is_active:
         return
     User.objects.filter(pk=user.pk).update(is_active=True)
-    audit.record(by, "reactivated", user.email)
+    audit.record(by, "reactivated an account", user.email)
 
 
 @transaction.atomic
@@ -53,19 +53,19 @@ def grant_training(training: Training, by: User | None) -> None:
     """Put a grant into force from its first day."""
     training.granted_by = by
     training.save()
-    _record(by, "granted training", training)
+    _record(by, "granted a training", training)
 
 
 @transaction.atomic
 def revoke_training(training: Training, by: User | None) -> None:
     """End a grant at once, whatever its last day is."""
     if Training.objects.filter(pk=training.pk, revoked_at=None).update(revoked_at=timezone.now()):
-        _record(by, "revoked training", training)
+        _record(by, "revoked a training", training)
 
 
 def _record(by: User | None, action: str, training: Training) -> None:
-    ends_on = training.ends_on.isoformat() if training.ends_on else None
-    audit.record(by, action, training.user.email, starts_on=training.starts_on.isoformat(), ends_on=ends_on)
+    ends_on = f"{training.ends_on:%-d %b %Y}" if training.ends_on else None
+    audit.record(by, action, training.user.email, starts_on=f"{training.starts_on:%-d %b %Y}", ends_on=ends_on)
 
 
 def _another_administrator_stays(leaving: User) -> None:

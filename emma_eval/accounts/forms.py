@@ -14,6 +14,7 @@ from django.core.exceptions import ValidationError
 from .models import Training, User
 from .roles import Role
 
+NO_ADDRESS = "Enter an e-mail address such as name@example.org."
 HINT_TO_CHOOSE = "At least 10 characters. A few words in a row are easy to remember and hard to guess."
 
 
@@ -23,10 +24,15 @@ def _say(field: forms.Field, label: str, missing: str, hint: str = "") -> None:
     field.widget.attrs.pop("placeholder", None)
 
 
+def _say_address(field: forms.Field) -> None:
+    _say(field, "E-mail address", "Enter your e-mail address.")
+    field.error_messages["invalid"] = NO_ADDRESS
+
+
 class SignInForm(sign_in_forms.LoginForm):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _say(self.fields["login"], "E-mail address", "Enter your e-mail address.")
+        _say_address(self.fields["login"])
         _say(self.fields["password"], "Password", "Enter your password.")
 
 
@@ -52,7 +58,7 @@ class SetPasswordForm(sign_in_forms.SetPasswordForm):  # type: ignore[misc]
 class ResetPasswordForm(sign_in_forms.ResetPasswordForm):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _say(self.fields["email"], "E-mail address", "Enter your e-mail address.")
+        _say_address(self.fields["email"])
 
 
 class ResetPasswordKeyForm(sign_in_forms.ResetPasswordKeyForm):  # type: ignore[misc]
@@ -166,6 +172,13 @@ class RolesForm(forms.Form):
         return frozenset(Role(value) for value in self.cleaned_data["roles"])
 
 
+ACCOUNT_IS_SHOWN = "There is an account with this address already: look for it on the People page."
+ACCOUNT_IS_NOT_SHOWN = (
+    "There is an account with this address already, but not of a tester. "
+    "Ask an administrator to make its owner a tester too."
+)
+
+
 class InviteForm(forms.Form):
     """Whom to invite. A manager invites testers; only an administrator chooses roles and training."""
 
@@ -175,7 +188,7 @@ class InviteForm(forms.Form):
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
         error_messages={
             "required": "Enter an e-mail address.",
-            "invalid": "Enter an e-mail address such as name@example.org.",
+            "invalid": NO_ADDRESS,
         },
     )
     name = forms.CharField(
@@ -185,10 +198,16 @@ class InviteForm(forms.Form):
         max_length=150,
     )
 
+    def __init__(self, *args: Any, by: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.by = by
+
     def clean_email(self) -> str:
         address = str(self.cleaned_data["email"]).lower()
-        if User.objects.filter(email=address).exists():
-            raise ValidationError("There is an account with this address already: look for it on the People page.")
+        known = User.objects.filter(email=address)
+        if known.exists():
+            is_shown = User.objects.shown_to(self.by).filter(email=address).exists()
+            raise ValidationError(ACCOUNT_IS_SHOWN if is_shown else ACCOUNT_IS_NOT_SHOWN)
         return address
 
 

@@ -49,9 +49,9 @@ def training_in_words(grants: Iterable[Training], today: date) -> str:
     last_days = [grant.ends_on for grant in granted if grant.starts_on <= today <= (grant.ends_on or date.max)]
     if last_days:
         last = max((day for day in last_days if day), default=None)
-        return "trained" if None in last_days or last is None else f"trained until {last:%-d %B %Y}"
+        return "trained" if None in last_days or last is None else f"trained until {last:%-d %b %Y}"
     coming = [grant.starts_on for grant in granted if grant.starts_on > today]
-    return f"trained from {min(coming):%-d %B %Y}" if coming else ""
+    return f"trained from {min(coming):%-d %b %Y}" if coming else ""
 
 
 def _state(user: User) -> str:

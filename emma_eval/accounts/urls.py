@@ -10,9 +10,12 @@ from allauth.mfa.recovery_codes import views as recovery_codes
 from allauth.mfa.totp import views as totp
 from django.urls import include, path, re_path
 
+from .post import sends_mail
 from .roles import for_signed_in
 from .views import audit, front, people
 from .views.sign_in import accept_invitation, as_ours
+
+SAYS_WHETHER_MAIL_IS_SENT = {"sends_mail": sends_mail}  # asked when the page is written
 
 sign_in = [
     path("login/", as_ours(account.login), name="account_login"),
@@ -22,8 +25,16 @@ sign_in = [
     path("reauthenticate/", for_signed_in(as_ours(account.reauthenticate)), name="account_reauthenticate"),
     path("password/change/", for_signed_in(as_ours(account.password_change)), name="account_change_password"),
     path("password/set/", for_signed_in(as_ours(account.password_set)), name="account_set_password"),
-    path("password/reset/", as_ours(account.password_reset), name="account_reset_password"),
-    path("password/reset/done/", account.password_reset_done, name="account_reset_password_done"),
+    path(
+        "password/reset/",
+        as_ours(account.PasswordResetView.as_view(extra_context=SAYS_WHETHER_MAIL_IS_SENT)),
+        name="account_reset_password",
+    ),
+    path(
+        "password/reset/done/",
+        account.PasswordResetDoneView.as_view(extra_context=SAYS_WHETHER_MAIL_IS_SENT),
+        name="account_reset_password_done",
+    ),
     path(
         "password/reset/key/done/",
         account.password_reset_from_key_done,

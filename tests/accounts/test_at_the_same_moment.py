@@ -51,7 +51,7 @@ def test_an_invitation_opened_twice_is_accepted_once() -> None:
     copies = [Invitation.objects.select_related("user").get(pk=made.pk) for _ in range(5)]
     answers = at_once(*(lambda copy=copy: invite.accept(copy, "New", make.PASSWORD) for copy in copies))
     assert sorted(answers) == [False] * 4 + [True]
-    assert AuditEntry.objects.filter(action="accepted the invitation").count() == 1
+    assert AuditEntry.objects.filter(action="accepted an invitation").count() == 1
 
 
 def test_one_sheet_read_twice_makes_one_account() -> None:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
+from django.conf import settings
 from django.db import Error, connection, transaction
 
 from emma_eval.accounts import audit
+from emma_eval.accounts.adapter import AUDITED
 from emma_eval.accounts.models import AppendOnlyError, AuditEntry, User
 from tests import make
 
@@ -14,12 +20,12 @@ pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
 
 @pytest.fixture
 def entry(tester: User) -> AuditEntry:
-    audit.record(tester, "invited", "new@example.test", roles=["tester"])
+    audit.record(tester, "invited a person", "new@example.test", roles=["tester"])
     return AuditEntry.objects.get()
 
 
 def test_it_says_who_did_what_to_which_thing(entry: AuditEntry, tester: User) -> None:
-    assert (entry.actor, entry.action, entry.target) == (tester, "invited", "new@example.test")
+    assert (entry.actor, entry.action, entry.target) == (tester, "invited a person", "new@example.test")
     assert (entry.details, entry.is_safety) == ({"roles": ["tester"]}, False)
 
 
@@ -76,7 +82,7 @@ def test_a_person_in_the_trail_cannot_be_removed(entry: AuditEntry, tester: User
 @pytest.mark.parametrize("turn", [1, 2])
 def test_tests_with_real_transactions_start_with_an_empty_trail(turn: int) -> None:
     assert not AuditEntry.objects.exists()
-    audit.record(make.user(), "invited")
+    audit.record(make.user(), "invited a person")
 
 
 def test_details_are_said_in_words(tester: User) -> None:
@@ -95,3 +101,39 @@ def test_details_are_said_in_words(tester: User) -> None:
         ("no", "none"),
         ("roles", "tester, eval team"),
     ]
+
+
+def recorded() -> Iterator[tuple[str, ast.expr | None]]:
+    """The action of every call that writes into the trail, and the expression of its target."""
+    for package in ("emma_eval", "results", "scripts_catalog"):
+        for path in Path(settings.BASE_DIR, package).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Call) and ast.unparse(node.func) in {"audit.record", "_record"}:
+                    target = node.args[2] if len(node.args) > 2 else None
+                    for part in ast.walk(node.args[1]):
+                        if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                            yield part.value, target
+
+
+ACTIONS = sorted({action for action, _ in recorded()} | set(AUDITED.values()))
+IRREGULAR = {"made", "set", "brought"}
+
+
+def test_every_act_that_is_recorded_is_found() -> None:
+    """So that the tests below can't look at nothing at all."""
+    expected = {"filed a result", "corrected a result", "imported a sheet", "retired a script", "granted a training"}
+    assert expected <= set(ACTIONS)
+    assert len(ACTIONS) > 20
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_every_action_is_told_in_one_form_verb_first_in_the_past_then_the_thing(action: str) -> None:
+    verb, _, thing = action.partition(" ")
+    assert verb.endswith("ed") or verb in IRREGULAR
+    assert thing
+
+
+def test_no_target_repeats_the_kind_of_thing_that_the_action_names() -> None:
+    for action, target in recorded():
+        texts = [part.value for part in ast.walk(target) if isinstance(part, ast.Constant)] if target else []
+        assert not any(isinstance(text, str) and text.strip() for text in texts), f"{action}: {texts}"

@@ -68,5 +68,5 @@ def test_it_is_for_administrators(manager_client: Client) -> None:
 
 
 def test_what_nobody_did_who_was_signed_in_is_shown_too(admin_client: Client) -> None:
-    audit.record(None, "invited", "boss@example.test", roles=["administrator"])
+    audit.record(None, "invited a person", "boss@example.test", roles=["administrator"])
     assert "the site itself" in admin_client.get("/audit/").text

@@ -178,10 +178,10 @@ def test_everything_about_an_invitation_is_written_down(client: Client, link: st
     client.post(f"/invitations/{again.token}/", CHOSEN)
     said = [(entry.actor, entry.action, entry.target) for entry in AuditEntry.objects.order_by("pk")]
     assert said == [
-        (administrator, "invited", "new@example.test"),
-        (administrator, "revoked the invitation", "new@example.test"),
-        (administrator, "invited again", "new@example.test"),
-        (user, "accepted the invitation", "new@example.test"),
+        (administrator, "invited a person", "new@example.test"),
+        (administrator, "revoked an invitation", "new@example.test"),
+        (administrator, "invited a person again", "new@example.test"),
+        (user, "accepted an invitation", "new@example.test"),
     ]
 
 

@@ -43,7 +43,7 @@ def test_a_password_is_changed_and_written_down(tester_client: Client, tester: U
     tester.refresh_from_db()
     assert tester.check_password(NEW)
     assert tester_client.get("/scripts/").status_code == 200, "this browser stays signed in"
-    assert AuditEntry.objects.get().action == "changed the password"
+    assert AuditEntry.objects.get().action == "changed a password"
 
 
 def test_every_other_browser_is_signed_out(tester_client: Client, tester: User) -> None:
@@ -81,7 +81,7 @@ def test_a_link_by_mail_sets_a_new_password(client: Client, tester: User) -> Non
     assert answer["Location"] == "/account/password/reset/key/done/"
     tester.refresh_from_db()
     assert tester.check_password(NEW)
-    assert AuditEntry.objects.get().action == "set a new password by mail"
+    assert AuditEntry.objects.get().action == "set a new password by a link"
 
 
 def test_a_link_works_once(client: Client, tester: User) -> None:

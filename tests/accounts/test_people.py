@@ -74,7 +74,7 @@ def test_each_person_is_shown_as_what_they_are(admin_client: Client, administrat
         ([(date(2026, 5, 11), None)], "trained from 11 May 2026"),
         (
             [(date(2026, 1, 1), date(2026, 6, 1)), (date(2026, 2, 1), date(2026, 9, 1))],
-            "trained until 1 September 2026",
+            "trained until 1 Sep 2026",
         ),
         ([(date(2026, 1, 1), date(2026, 6, 1)), (date(2026, 2, 1), None)], "trained"),
     ],
@@ -148,6 +148,22 @@ def test_what_is_wrong_with_an_invitation_is_said_and_nothing_is_lost(
     assert Invitation.objects.count() == 0
 
 
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("tess@example.test", "look for it on the People page"),
+        ("eve@example.test", "Ask an administrator to make its owner a tester too."),
+    ],
+)
+def test_a_manager_is_sent_to_a_page_only_where_the_person_stands_on_it(
+    manager_client: Client, tester: User, eval_member: User, address: str, words: str
+) -> None:
+    answer = manager_client.post("/people/invite/", {"email": address})
+    assert answer.status_code == 422
+    assert answer.text.count(words) == 2
+    assert (address in addresses(manager_client)) == ("People page" in words)
+
+
 def test_roles_are_changed_and_written_down(admin_client: Client, tester: User) -> None:
     admin_client.post(f"/people/{tester.pk}/roles/", {"roles": ["tester", "eval team"]})
     assert fresh(tester).roles == {Role.TESTER, Role.EVAL_TEAM}
@@ -195,7 +211,7 @@ def test_training_is_granted_and_revoked_at_once(admin_client: Client, tester: U
     training = tester.trainings.get()
     admin_client.post(f"/people/{tester.pk}/training/{training.pk}/revoke/")
     assert not fresh(tester).is_trained
-    assert [entry.action for entry in AuditEntry.objects.order_by("pk")] == ["granted training", "revoked training"]
+    assert [entry.action for entry in AuditEntry.objects.order_by("pk")] == ["granted a training", "revoked a training"]
     admin_client.post(f"/people/{tester.pk}/training/{training.pk}/revoke/")
     assert AuditEntry.objects.count() == 2
 
@@ -221,7 +237,10 @@ def test_an_account_is_deactivated_and_reactivated(admin_client: Client, tester:
     assert client.get("/scripts/").status_code == 302
     admin_client.post(f"/people/{tester.pk}/reactivate/")
     assert fresh(tester).is_active
-    assert [entry.action for entry in AuditEntry.objects.order_by("pk")] == ["deactivated", "reactivated"]
+    assert [entry.action for entry in AuditEntry.objects.order_by("pk")] == [
+        "deactivated an account",
+        "reactivated an account",
+    ]
 
 
 def test_a_manager_invites_a_tester_again_and_takes_it_back(manager_client: Client) -> None:

@@ -43,7 +43,7 @@ def test_it_is_switched_on_with_the_app(
         done = tester_client.post("/account/two-steps/totp/activate/", {"code": code}, follow=True)
     assert done.redirect_chain[-1][0] == "/account/two-steps/recovery-codes/"
     assert len(done.context["unused_codes"]) == 10
-    assert AuditEntry.objects.get().action == "switched two-step sign-in on"
+    assert AuditEntry.objects.get().action == "switched on two-step sign-in"
     text = tester_client.get("/account/two-steps/recovery-codes/download/")
     assert text["Content-Type"].startswith("text/plain")
     assert all(code in text.text for code in done.context["unused_codes"])
@@ -89,7 +89,7 @@ def test_it_is_switched_off_after_the_person_proved_who_they_are(tester_client: 
     assert "Switch two-step sign-in off?" in tester_client.get("/account/two-steps/totp/deactivate/").text
     tester_client.post("/account/two-steps/totp/deactivate/")
     assert not Authenticator.objects.exists()
-    assert AuditEntry.objects.get().action == "switched two-step sign-in off"
+    assert AuditEntry.objects.get().action == "switched off two-step sign-in"
 
 
 def test_new_recovery_codes_replace_the_old_ones(tester_client: Client, two_steps: User) -> None:

@@ -16,6 +16,7 @@ from emma_eval.accounts import change_access, invite
 from emma_eval.accounts import people as listing
 from emma_eval.accounts.forms import InviteForm, RolesForm, TrainingForm
 from emma_eval.accounts.models import Invitation, Training, User
+from emma_eval.accounts.post import sends_mail
 from emma_eval.accounts.roles import Role, UserRequest, for_roles
 
 LINK = "shows_link_of_invitation"
@@ -39,12 +40,12 @@ def invite_person(request: UserRequest) -> HttpResponse:
     if request.method == "POST" and all(are_valid):
         return _invited(request, _carry_out(request, **forms))
     status = 422 if request.method == "POST" else 200
-    return render(request, "accounts/invite.html", forms, status=status)
+    return render(request, "accounts/invite.html", {**forms, "sends_mail": sends_mail()}, status=status)
 
 
 def _invite_forms(request: UserRequest) -> dict[str, Any]:
     posted = request.POST if request.method == "POST" else None
-    forms: dict[str, Any] = {"form": InviteForm(posted)}
+    forms: dict[str, Any] = {"form": InviteForm(posted, by=request.user)}
     if _looks_after(request):
         forms["roles_form"] = RolesForm(posted, initial={"roles": [Role.TESTER.value]})
         forms["training_form"] = TrainingForm(posted, is_optional=True)
@@ -157,9 +158,15 @@ def _looks_after(request: UserRequest) -> bool:
 
 def _invited(request: UserRequest, invitation: Invitation) -> HttpResponse:
     """Administrators get the link to hand over; who opens it holds the account, so managers only have it mailed."""
-    messages.success(request, f"An invitation is on its way to {invitation.user.email}.")
     if _looks_after(request):
         request.session[LINK] = invitation.pk
+    email = invitation.user.email
+    if sends_mail():
+        messages.success(request, f"An invitation is on its way to {email}.")
+    elif _looks_after(request):
+        messages.success(request, f"{email} is invited. Hand over the link below: this site sends no mail.")
+    else:
+        messages.warning(request, f"{email} is invited, but has no link yet: this site sends no mail.")
     return redirect("person", invitation.user_id)
 
 
@@ -173,6 +180,7 @@ def _person_page(request: UserRequest, user: User, **bound: Any) -> HttpResponse
         "invitation": Invitation.objects.open().filter(user=user).order_by("-pk").first(),
         "link": _link_to_show(request, user),
         "looks_after": _looks_after(request),
+        "sends_mail": sends_mail(),
         "can_invite": _looks_after(request) or user.roles == {Role.TESTER},
         "roles_form": RolesForm(initial={"roles": [role.value for role in user.roles]}),
         "training_form": TrainingForm(initial={"starts_on": timezone.localdate()}),
