@@ -41,6 +41,11 @@ class Cell:
     not_applicable: Figure
 
     @property
+    def is_not_applicable(self) -> bool:
+        """Whether every run was without the camera, so that there was nothing to rate."""
+        return not self.rated.count and self.not_applicable.count > 0
+
+    @property
     def mean(self) -> float | None:
         """None where there are too few ratings for a mean to say anything."""
         if self.rated.count < FEWEST:
@@ -57,6 +62,47 @@ class Line:
     took_place: Figure
     never_started: Figure
     cells: tuple[Cell, ...]
+
+    def cell(self, key: str) -> Cell:
+        """The cell of the dimension with this key."""
+        return self.cells[DIMENSION_KEYS.index(key)]
+
+
+@dataclass(frozen=True)
+class LineSort:
+    """What the scripts are sorted by: their titles, their runs, or the mean of a dimension."""
+
+    key: str = "script"
+    is_descending: bool = False
+
+    def by(self, key: str) -> LineSort:
+        """The sort that pressing a column's head asks for: most runs and lowest means first, then the other way."""
+        return LineSort(key, not self.is_descending if key == self.key else key == "runs")
+
+    def params(self) -> dict[str, str]:
+        """As they stand in an address; nothing for titles from A."""
+        if self == LineSort():
+            return {}
+        return {"sort": self.key, "direction": "desc" if self.is_descending else "asc"}
+
+    def arrange(self, lines: list[Line]) -> list[Line]:
+        """The lines, given by title, in this order. Those without a mean come last, whichever way it is sorted."""
+        if self.key == "script":
+            return lines[::-1] if self.is_descending else lines
+        if self.key == "runs":
+            return sorted(lines, key=lambda line: line.took_place.count, reverse=self.is_descending)
+        with_mean = [line for line in lines if line.cell(self.key).mean is not None]
+        without = [line for line in lines if line.cell(self.key).mean is None]
+        return sorted(with_mean, key=lambda line: line.cell(self.key).mean or 0, reverse=self.is_descending) + without
+
+
+@dataclass(frozen=True)
+class Lowest:
+    """The lowest mean of all scripts and dimensions. `as_low`: how many others are just as low."""
+
+    line: Line
+    cell: Cell
+    as_low: int
 
 
 @dataclass(frozen=True)
@@ -86,6 +132,16 @@ class Dashboard:
     by_biggest: list[Tagged]
 
     @property
+    def lowest(self) -> Lowest | None:
+        """None where n is too small everywhere. Of several that are as low, the one with the most ratings."""
+        found = [(cell.mean, -cell.rated.count, line, cell) for line in self.lines for cell in line.cells]
+        named = [(mean, fewer, line, cell) for mean, fewer, line, cell in found if mean is not None]
+        if not named:
+            return None
+        mean, _, line, cell = min(named, key=lambda entry: (entry[0], entry[1], entry[2].title))
+        return Lowest(line, cell, sum(entry[0] == mean for entry in named) - 1)
+
+    @property
     def chart(self) -> str:
         bars = [
             Bar(
@@ -98,7 +154,7 @@ class Dashboard:
         return stacked_bars("ratings", "How often each rating was given, by dimension", bars)
 
 
-def build_dashboard(user: User, filters: Filters, titles: Mapping[str, str]) -> Dashboard:
+def build_dashboard(user: User, filters: Filters, titles: Mapping[str, str], sort: LineSort) -> Dashboard:
     """Two queries, whatever the number of scripts. `titles`: of the scripts that the viewer may know, in order."""
     rows = filters.narrow(Result.objects.visible_to(user))
     counted = {row["script_id"]: row for row in _counts(rows)}
@@ -106,7 +162,7 @@ def build_dashboard(user: User, filters: Filters, titles: Mapping[str, str]) -> 
     together = {name: sum(row[name] for row in counted.values()) for name in _COUNTS}
     problems = _problems(rows, filters)
     return Dashboard(
-        lines=lines,
+        lines=sort.arrange(lines),
         total=_line(filters, "All scripts", together),
         by_count=sorted(problems, key=lambda tagged: (-tagged.often.count, tagged.label)),
         by_biggest=sorted(

@@ -50,11 +50,13 @@ class PickField(forms.ChoiceField):
 
     widget = OneGoSelect
 
-    def __init__(self, label: str, choices: Iterable[Any], *, any_word: str = "Any", unknown: str = "") -> None:
+    def __init__(
+        self, label: str, choices: Iterable[Any], *, any_word: str = "Any", any_value: str = "", unknown: str = ""
+    ) -> None:
         unknown = unknown or f"There is no such {label.lower()}. Pick one from the list."
         super().__init__(
             label=label,
-            choices=[("", any_word), *choices],
+            choices=[(any_value, any_word), *choices],
             required=False,
             error_messages={"invalid_choice": unknown},
         )
@@ -91,20 +93,33 @@ class DayField(forms.DateField):
 
 
 class BuildField(PickField):
-    """A build by its name, however its letters and leading zeros are written."""
+    """A build by its name, however its letters and leading zeros are written; or `any_value`, which narrows nothing."""
 
-    def __init__(self, names: list[str]) -> None:
-        super().__init__("Build", [(name, name) for name in names])
+    def __init__(self, names: list[str], any_value: str) -> None:
+        super().__init__("Build", [(name, name) for name in names], any_value=any_value)
         self.name_of = {sort_key_of(name): name for name in names}
+        self.any_value = any_value
 
     def to_python(self, value: Any) -> str:
+        if value == self.any_value:
+            return ""
         return self.name_of.get(sort_key_of(value or ""), value or "")
 
 
 class FilterForm(forms.Form):
-    """The filters by their names in the address: all of them, or only some."""
+    """The filters by their names in the address: all of them, or only some.
 
-    def __init__(self, data: Mapping[str, Any], choices: Choices, *, only: Container[str] | None = None) -> None:
+    `any_build`: the value that asks for every build, on a page where asking for none means something else.
+    """
+
+    def __init__(
+        self,
+        data: Mapping[str, Any],
+        choices: Choices,
+        *,
+        only: Container[str] | None = None,
+        any_build: str = "",
+    ) -> None:
         super().__init__(data, auto_id="filter-%s")
         testers = sorted(choices.testers.items(), key=lambda item: item[1].lower())
         fields = {
@@ -117,7 +132,7 @@ class FilterForm(forms.Form):
                 error_messages={"max_length": f"Search for at most {MOST_TEXT} characters."},
             ),
             "script": PickField("Script", choices.scripts_by_area()),
-            "build": BuildField(choices.builds),
+            "build": BuildField(choices.builds, any_build),
             "tester": PickField("Tester", testers, any_word="Anyone"),
             "area": PickField("Area", choices.areas()),
             "problem": PickField("Problem", PROBLEMS),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
@@ -19,16 +17,7 @@ from ..listing.list_results import Asked, list_results, read_asked
 from ..models import Result
 from ..show_result import show_result
 from .addresses import clean_address, is_for_a_part
-
-
-@dataclass(frozen=True)
-class Head:
-    """The head of a column: what pressing it asks for, and how the list is sorted by it now."""
-
-    key: str
-    label: str
-    query: str
-    sorted: str
+from .heads import Head, head_of
 
 
 @require_safe
@@ -61,13 +50,15 @@ def results(request: UserRequest) -> HttpResponseBase:
 def _heads(asked: Asked) -> list[Head]:
     labels = {"date": "Date", "script": "Script", "build": "Build"}
     labels.update({dimension.key: dimension.name for dimension in taxonomy.DIMENSIONS})
-    return [_head(asked, key, label) for key, label in labels.items()]
-
-
-def _head(asked: Asked, key: str, label: str) -> Head:
-    is_sorted = asked.sort.key == key
-    now = {"asc": "ascending", "desc": "descending"}[asked.sort.direction] if is_sorted else ""
-    return Head(key, label, Asked(asked.filters, asked.sort.by(key)).query(), now)
+    sort = asked.sort
+    return [
+        head_of(
+            *(key, label, Asked(asked.filters, sort.by(key)).query()),
+            is_sorted=key == sort.key,
+            is_descending=sort.is_descending,
+        )
+        for key, label in labels.items()
+    ]
 
 
 @require_safe

@@ -132,6 +132,7 @@ def test_every_figure_opens_the_rows_that_it_counts(
     page = client.get(f"/dashboard/?{query}").text
     links = set(re.findall(r'href="(/results/\?[^"]*)" data-count="(\d+)"', page))
     assert len(links) > 40
+    assert re.search(r'data-count="\d+">\d\.\d\d<', page), "a mean is a link"
     for link, count in links:
         rows = client.get(unescape(link))
         assert rows.context["listing"].count == int(count), link
@@ -179,7 +180,8 @@ def test_a_chart_and_its_table_say_the_same(filed: None, manager_client: Client)
     ]
     said = re.search(r"Content: (\d+) × 1, (\d+) × 2, (\d+) × 3, (\d+) × 4, (\d+) × 5", desc[1])
     assert said
-    assert shown[:5] == [int(count) for count in said.groups()]
+    assert shown[1:6] == [int(count) for count in said.groups()]
+    assert shown[0] == sum(shown[1:6])
 
 
 @pytest.mark.parametrize("query", ["build=nope", "area=safety", "from=x", "from=2026-03-02&to=2026-03-01"])
@@ -195,6 +197,161 @@ def test_htmx_gets_the_figures_alone(filed: None, manager_client: Client) -> Non
     assert "<html" not in part.text
     assert '<section id="figures"' in part.text
     assert part.headers["HX-Push-Url"] == "/dashboard/?build=2026.9"
+
+
+# --- which build is counted --------------------------------------------------------------------------
+
+
+def heading(client: Client, query: str = "") -> str:
+    """What the page says that it counts."""
+    page = client.get(f"/dashboard/{query}", follow=True).text
+    found = re.search(r'<div class="figures-head">\s*<h2>(.*?)</h2>', page)
+    assert found
+    return unescape(re.sub(r"<[^>]+>", "", found[1]))
+
+
+@pytest.fixture
+def two_builds(tester: User, script: Script) -> None:
+    """Two results on the build before, one on the current one."""
+    before, current = make.build("2026.9"), make.build("2026.10", is_current=True)
+    make.result(tester, script, before)
+    make.result(tester, script, before)
+    make.result(tester, script, current)
+
+
+@pytest.mark.parametrize(
+    ("query", "runs", "said"),
+    [
+        ("", 1, "Build 2026.10, the current build"),
+        ("?build=", 1, "Build 2026.10, the current build"),
+        ("?area=everyday", 1, "Build 2026.10, the current build · Everyday talk"),
+        ("?build=2026.9&from=2026-03-02&to=2099-12-31", 2, "Build 2026.9 · from 2 Mar 2026 · to 31 Dec 2099"),
+        ("?build=any", 3, "Every build"),
+        ("?build=nope", 3, "Every build"),
+    ],
+)
+def test_it_counts_the_current_build_unless_asked_and_says_which(
+    two_builds: None, manager_client: Client, query: str, runs: int, said: str
+) -> None:
+    page = manager_client.get(f"/dashboard/{query}", follow=True)
+    assert page.context["figures"].total.took_place.count == runs
+    assert heading(manager_client, query) == said
+
+
+def test_any_build_is_one_choice_away(two_builds: None, manager_client: Client) -> None:
+    page = manager_client.get("/dashboard/").text
+    assert '<option value="any">Any</option>' in page
+    assert '<option value="2026.10" selected>2026.10</option>' in page
+    assert '<a class="also" href="?build=any">Count every build</a>' in page
+    assert '<option value="any" selected>Any</option>' in manager_client.get("/dashboard/?build=any").text
+
+
+def test_without_a_current_build_it_counts_every_build(
+    tester: User, manager_client: Client, script: Script, build: Build
+) -> None:
+    make.result(tester, script, build)
+    assert figures(manager_client).total.took_place.count == 1
+    assert heading(manager_client) == "Every build"
+
+
+def test_a_current_build_without_results_leads_to_the_others(
+    tester: User, manager_client: Client, script: Script, build: Build
+) -> None:
+    make.result(tester, script, build)
+    make.build("2026.11", is_current=True)
+    page = manager_client.get("/dashboard/").text
+    assert "Nothing was filed on this build yet." in page
+    assert '<a class="button" href="?build=any">Show everything</a>' in page
+
+
+# --- the worst script --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def rated(tester: User, build: Build) -> None:
+    """Means of Content of 4, 2 and 3, and a script with too few ratings for one."""
+    for slug, runs, content in (("anna", 5, 4), ("bert", 6, 2), ("carl", 7, 3), ("dora", 4, 1)):
+        script = make.script(slug)
+        for _ in range(runs):
+            made = make.result(tester, script, build, ratings=4)
+            Result.objects.filter(pk=made.pk).update(content=content)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("", ["anna", "bert", "carl", "dora"]),
+        ("sort=script&direction=desc", ["dora", "carl", "bert", "anna"]),
+        ("sort=content", ["bert", "carl", "anna", "dora"]),
+        ("sort=content&direction=desc", ["anna", "carl", "bert", "dora"]),
+        ("sort=runs&direction=desc", ["carl", "bert", "anna", "dora"]),
+        ("sort=vision", ["anna", "bert", "carl", "dora"]),
+        ("sort=password&direction=desc", ["anna", "bert", "carl", "dora"]),
+    ],
+)
+def test_scripts_sort_by_a_mean_and_those_without_one_come_last(
+    rated: None, manager_client: Client, query: str, expected: list[str]
+) -> None:
+    assert [line.slug for line in figures(manager_client, query).lines] == expected
+
+
+def test_one_press_of_a_head_brings_the_lowest_mean_to_the_top(rated: None, manager_client: Client) -> None:
+    head = re.search(r'<th [^>]*><a id="sort-content" href="(\?[^"]*)" hx-get', manager_client.get("/dashboard/").text)
+    assert head
+    page = manager_client.get(f"/dashboard/{unescape(head[1])}")
+    assert page.context["figures"].lines[0].slug == "bert"
+    assert 'class="head-content number" aria-sort="ascending"' in page.text
+    assert page.text.count("aria-sort") == 1
+    assert '<input type="hidden" name="sort" value="content" form="filters">' in page.text
+    again = re.search(r'<a id="sort-content" href="(\?[^"]*)"', page.text)
+    assert again
+    assert figures(manager_client, unescape(again[1]).lstrip("?")).lines[0].slug == "anna"
+
+
+def test_the_lowest_mean_is_named_with_its_rows(rated: None, manager_client: Client) -> None:
+    page = manager_client.get("/dashboard/").text
+    said = re.search(r'<p class="lowest">(.*?)</p>', page)
+    assert said
+    words = unescape(re.sub(r"<[^>]+>", "", said[1]))
+    assert words == "The lowest mean is 2.00: Content of Bert, from 6 ratings."
+    link = re.search(r'href="(/results/[^"]*)"', said[1])
+    assert link
+    rows = manager_client.get(unescape(link[1])).context["listing"]
+    assert rows.count == 6
+    assert {row.title for row in rows.rows} == {"Bert"}
+
+
+def test_means_that_are_as_low_are_counted(tester: User, manager_client: Client, build: Build) -> None:
+    for slug, runs in (("anna", 5), ("bert", 7)):
+        script = make.script(slug)
+        for _ in range(runs):
+            make.result(tester, script, build, ratings=2)
+    lowest = figures(manager_client).lowest
+    assert lowest
+    assert (lowest.line.slug, lowest.cell.rated.count, lowest.as_low) == ("bert", 7, 9)
+    assert "9 others are as low." in manager_client.get("/dashboard/").text
+
+
+def test_with_few_ratings_no_mean_is_named_the_lowest(
+    tester: User, manager_client: Client, script: Script, build: Build
+) -> None:
+    for _ in range(4):
+        make.result(tester, script, build, ratings=1)
+    page = manager_client.get("/dashboard/").text
+    assert "n is too small to name the lowest mean: no script has 5 ratings" in page
+    assert "The lowest mean is" not in page
+
+
+def test_a_dimension_that_was_never_rated_is_na_and_not_too_small(
+    tester: User, manager_client: Client, script: Script, build: Build
+) -> None:
+    for _ in range(5):
+        make.result(tester, script, build)
+    page = manager_client.get("/dashboard/").text
+    cell = re.search(r'<td class="number mean" data-label="Vision">(.*?)</td>', page)
+    assert cell
+    assert re.sub(r"<[^>]+>", "", cell[1]) == "N/A"
+    assert "n too small" not in page
 
 
 def test_testers_have_no_dashboard(tester_client: Client, eval_client: Client) -> None:
