@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -9,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django import forms
+from django.core.validators import URLValidator
 from django.utils.text import slugify
 
 from emma_eval.accounts.models import User
@@ -20,13 +22,15 @@ from .wording import Anchor, Wording
 SLUG_LENGTH = 60
 # Words that stand for pages in the same place of an address.
 RESERVED_SLUGS = {"new", "export", "import"}
-SLUG_CANNOT_BE_USED = "This slug can't be used. Choose another one."
+SLUG_CANNOT_BE_USED = "Choose another slug: this one is not free."
 MOST_BYTES = 2_000_000
 MOST_STEPS = 30
 LONGEST_STEP = 500
 LONGEST_ANCHOR = 500
 LONGEST_WHAT_TO_DO = 4000
 KEPT_CONTROLS = {"\n"}
+# What people put before the items of a list: "1.", "2)", "(3)", "Step 4:", a bullet. Not "1.5 seconds".
+TYPED_MARK = re.compile(r"(?:(?:step\s+)?\(?\d{1,2}\s?[.):、](?!\d)|[-*•–](?=\s))\s*", re.IGNORECASE)
 
 
 def without_controls(text: str) -> str:
@@ -55,14 +59,15 @@ def areas_for(user: User) -> list[tuple[str, str]]:
 
 
 class Lines(PlainText):
-    """One item a line; empty lines say nothing."""
+    """One item a line; empty lines say nothing. Numbers that were typed before the items are the page's to add."""
 
     widget = forms.Textarea
 
     def clean(self, value: Any) -> Any:
         """The items as a tuple."""
         lines = (" ".join(line.split()) for line in str(super().clean(value)).split("\n"))
-        return tuple(line for line in lines if line)
+        items = (TYPED_MARK.sub("", line, count=1) if TYPED_MARK.match(line) else line for line in lines)
+        return tuple(item for item in items if item)
 
 
 class ScriptForm(forms.Form):
@@ -253,21 +258,33 @@ def without_credentials(link: str) -> None:
         raise forms.ValidationError("Leave user name and password out of the link.")
 
 
-def _link_field(**kwargs: Any) -> forms.URLField:
-    return forms.URLField(
-        required=False,
-        max_length=LONGEST_LINK,
-        assume_scheme="https",
-        validators=[without_credentials],
-        error_messages={"invalid": "This is not a web address."},
-        **kwargs,
-    )
+def not_too_long(link: str) -> None:
+    if len(link) > LONGEST_LINK:
+        raise forms.ValidationError(f"The link has {len(link)} characters; {LONGEST_LINK} is the most.")
+
+
+class CallLink(forms.URLField):
+    """A link that opens Emma. One fault has one error: the first check that fails says why."""
+
+    default_validators = [not_too_long, without_credentials, URLValidator(message="This is not a web address.")]
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(
+            required=False,
+            assume_scheme="https",
+            error_messages={"invalid": "This is not a web address."},
+            **kwargs,
+        )
+
+    def run_validators(self, value: Any) -> None:
+        for check in self.validators if value else ():
+            check(value)
 
 
 class SiteForm(forms.Form):
     """The link that opens Emma wherever a build has none of its own."""
 
-    call_link = _link_field(label="Call link of the site", help_text="Opens Emma for every build without its own link.")
+    call_link = CallLink(label="Call link of the site", help_text="Opens Emma for every build without its own link.")
 
 
 class EditBuildForm(forms.Form):
@@ -279,7 +296,7 @@ class EditBuildForm(forms.Form):
     note = PlainText(
         required=False, max_length=2000, widget=forms.Textarea(attrs={"rows": 4}), help_text="What is new in it."
     )
-    call_link = _link_field(label="Call link", help_text="Opens Emma in this build. Left empty, the site's is used.")
+    call_link = CallLink(label="Call link", help_text="Opens Emma in this build. Left empty, the site's is used.")
 
 
 class NewBuildForm(EditBuildForm):

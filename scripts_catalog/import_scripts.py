@@ -11,11 +11,11 @@ from django.db import transaction
 from emma_eval.accounts.models import User
 
 from .catalogue_file import CatalogueError, Entry, Wrong
+from .compare_versions import Change, compare_versions
 from .forms import RESERVED_SLUGS, SLUG_CANNOT_BE_USED
 from .models import Script, ScriptVersion
 from .publish_version import SlugTakenError, StaleError, publish_script, publish_version
 from .taxonomy import AREA_NAMES
-from .wording import LABELS
 
 NOTE = "Imported from a file."
 
@@ -41,8 +41,9 @@ class Planned:
         return AREA_NAMES[self.entry.wording.area]
 
     @property
-    def changed_labels(self) -> list[str]:
-        return [LABELS[name] for name in self.changed]
+    def changes(self) -> list[Change]:
+        """The old words and the new ones, as the script's page will tell the change afterwards."""
+        return compare_versions(self.latest.wording, self.entry.wording) if self.latest else []
 
     @property
     def does_something(self) -> bool:

@@ -9,7 +9,7 @@ from emma_eval.accounts.models import User
 
 from . import taxonomy
 from .models import Script, ScriptVersion
-from .wording import Wording
+from .wording import LABELS, Wording
 
 
 class SlugTakenError(Exception):
@@ -33,7 +33,7 @@ def publish_script(slug: str, wording: Wording, *, by: User | None, is_shipped: 
         except IntegrityError as cause:
             raise SlugTakenError from cause
         version = _write(script, 1, wording, by=by, is_shipped=is_shipped)
-        audit.record(by, "published a script", f"script {slug}", is_safety=version.is_safety)
+        audit.record(by, "published a script", slug, is_safety=version.is_safety)
     return version
 
 
@@ -57,7 +57,8 @@ def publish_version(
             raise StaleError(latest)
         version = _write(script, latest.number + 1, wording, by=by, note=note, is_shipped=is_shipped)
         is_safety = taxonomy.SAFETY in {latest.area, version.area}
-        audit.record(by, "published a version", f"script {script.slug}", is_safety=is_safety, changed=changed)
+        labels = [LABELS[name] for name in changed]
+        audit.record(by, "published a version", script.slug, is_safety=is_safety, changed=labels)
     return version
 
 

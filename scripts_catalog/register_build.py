@@ -34,7 +34,7 @@ def register_build(name: str, particulars: Particulars, *, make_current: bool, b
                 build = Build.objects.create(name=name, **asdict(particulars))
         except IntegrityError as cause:
             raise BuildExistsError from cause
-        audit.record(by, "registered a build", f"build {build.name}")
+        audit.record(by, "registered a build", build.name)
         if make_current or Build.objects.current_build() is None:
             make_build_current(build, by)
     return build
@@ -47,7 +47,7 @@ def change_build(build: Build, particulars: Particulars, *, by: User) -> bool:
         changed = [name for name, value in asdict(particulars).items() if getattr(build, name) != value]
         if changed:
             Build.objects.filter(pk=build.pk).update(**asdict(particulars))
-            audit.record(by, "changed a build", f"build {build.name}", changed=changed)
+            audit.record(by, "changed a build", build.name, changed=[name.replace("_", " ") for name in changed])
     return bool(changed)
 
 
@@ -59,5 +59,5 @@ def make_build_current(build: Build, by: User) -> bool:
             return False
         Build.objects.filter(is_current=True).update(is_current=False)
         Build.objects.filter(pk=build.pk).update(is_current=True)
-        audit.record(by, "made a build current", f"build {build.name}")
+        audit.record(by, "made a build current", build.name)
     return True

@@ -17,5 +17,5 @@ def set_call_link(link: str, by: User) -> bool:
         if site.call_link == link:
             return False
         Site.objects.filter(pk=1).update(call_link=link)
-        audit.record(by, "set the site's call link", link)
+        audit.record(by, "set the call link of the site", link)
     return True

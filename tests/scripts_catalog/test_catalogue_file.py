@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts_catalog.catalogue_file import CatalogueError, Entry, read, write
+from scripts_catalog.forms import TYPED_MARK
 from scripts_catalog.management.commands.load_catalogue import SHIPPED
 from scripts_catalog.wording import Anchor
 from tests.scripts_catalog.wordings import PLAIN
@@ -42,9 +43,10 @@ def test_the_shipped_file_survives_the_round_trip() -> None:
 
 
 WORDS = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp", "Zs")), min_size=1, max_size=40)
+STEPS = WORDS.filter(lambda words: not TYPED_MARK.match(words))  # numbers before steps are the page's to add
 
 
-@given(title=WORDS, steps=st.lists(WORDS, min_size=1, max_size=5), five=WORDS, one=WORDS)
+@given(title=WORDS, steps=st.lists(STEPS, min_size=1, max_size=5), five=WORDS, one=WORDS)
 def test_whatever_is_written_survives_the_round_trip(title: str, steps: list[str], five: str, one: str) -> None:
     wording = replace(PLAIN, title=title, steps=tuple(steps), anchors={"content": Anchor(five=five, one=one)})
     assert read(write([Entry("plain-talk", wording)])) == [Entry("plain-talk", wording)]

@@ -98,6 +98,12 @@ def test_every_entry_of_its_contents_leads_to_a_heading(tester_client: Client) -
 
 
 @pytest.mark.django_db
+def test_it_promises_no_mark_moment_button_on_our_pages(tester_client: Client) -> None:
+    text = tester_client.get("/guide/").text
+    assert "where you call from a page that has it" in text.split("“Mark moment”")[1].split("</li>")[0]
+
+
+@pytest.mark.django_db
 def test_it_has_nine_steps(tester_client: Client) -> None:
     steps = tester_client.get("/guide/").text.split('<ol class="steps">')[1].split("</ol>")[0]
     assert steps.count("<li>") == 9

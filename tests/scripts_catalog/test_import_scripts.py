@@ -43,6 +43,25 @@ def test_it_shows_what_would_change_and_changes_nothing(eval_client: Client) -> 
     assert Script.objects.count() == 1
 
 
+def test_it_shows_the_old_and_the_new_words_before_anything_is_published(
+    eval_client: Client, eval_member: User
+) -> None:
+    apply(eval_client, upload(eval_client, file_of(one={})))
+    shown = upload(eval_client, file_of(one={"summary": "Whether she follows a joke.", "steps": ("Say bye.",)}))
+    preview = shown.text.split('<dl class="changes">')[1].split("</dl>")[0]
+    assert "<del>follows. </del><ins>follows a joke.</ins>" in preview
+    assert "Say <del>hello. </del><ins>bye.</ins>" in preview
+    assert "<del>Ask her a question.</del>" in preview
+    apply(eval_client, shown)
+    assert preview in eval_client.get("/scripts/one/changes/").text, "the page of the versions tells it the same way"
+
+
+def test_of_a_new_script_it_shows_what_it_finds_out(eval_client: Client) -> None:
+    shown = upload(eval_client, file_of(one={"summary": "Whether she waits."}))
+    assert "Whether she waits." in shown.text
+    assert "New script" in shown.text
+
+
 def test_it_publishes_what_was_shown(eval_client: Client) -> None:
     apply(eval_client, upload(eval_client, file_of(one={}, two={})))
     shown = upload(eval_client, file_of(one={}, two={"title": "Other"}, three={}))
@@ -88,7 +107,7 @@ def test_safety_is_neither_brought_in_nor_written_over_by_the_untrained(eval_cli
     taken = upload(eval_client, file_of(quiet_hint={}))
     reserved = upload(eval_client, file_of(new={}))
     assert taken.status_code == reserved.status_code == 422
-    said = "slug: This slug can&#x27;t be used. Choose another one."
+    said = "slug: Choose another slug: this one is not free."
     assert f"quiet-hint, {said}" in taken.text
     assert f"new, {said}" in reserved.text
     assert "Hidden" not in taken.text

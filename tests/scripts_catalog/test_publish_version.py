@@ -80,9 +80,9 @@ def test_every_version_leaves_a_line_in_the_audit_trail(script: Script, trained_
     publish(script, trained_eval_member, area="safety")
     publish(script, trained_eval_member, area="everyday")
     publish(script, trained_eval_member, title="Plain talk")
-    lines = AuditEntry.objects.filter(target="script plain-talk").order_by("id")
+    lines = AuditEntry.objects.filter(target="plain-talk").order_by("id")
     assert [line.is_safety for line in lines] == [False, False, True, True, False]
-    assert lines[1].details == {"changed": ["title"]}
+    assert lines[1].details == {"changed": ["Title"]}
 
 
 def test_results_filed_as_safety_stay_hidden_when_the_script_moves_out(

@@ -101,7 +101,7 @@ def test_a_build_is_registered_by_page(eval_client: Client) -> None:
         True,
     )
     page = eval_client.get("/builds/").text
-    assert "released 2026-11-20" in page
+    assert "released 20 Nov 2026" in page
     assert [line.action for line in AuditEntry.objects.order_by("id")] == ["registered a build", "made a build current"]
 
 
@@ -127,13 +127,29 @@ def test_what_is_wrong_stands_beside_its_field(eval_client: Client, changes: dic
     assert Build.objects.count() == 1
 
 
+@pytest.mark.parametrize(
+    ("link", "said"),
+    [
+        ("javascript:alert(1)", "The link must begin with https:// or http://."),
+        ("https://me:secret@emma.test/", "Leave user name and password out of the link."),
+        ("ftp://me:secret@emma.test/", "The link must begin with https:// or http://."),
+        (f"https://emma.test/{'x' * 9000}", "The link has 9018 characters; 500 is the most."),
+        (f"javascript:{'x' * 9000}", "The link has 9011 characters; 500 is the most."),
+        ("https://nowhere", "This is not a web address."),
+    ],
+)
+def test_one_fault_of_a_link_has_one_error(eval_client: Client, link: str, said: str) -> None:
+    answer = eval_client.post("/builds/new/", {"name": "2026.48", "call_link": link})
+    assert answer.context["form"].errors == {"call_link": [said]}
+
+
 def test_a_build_is_changed_but_never_renamed(eval_client: Client) -> None:
     build = make.build("2026.48", call_link="https://emma.test/")
     assert 'name="name"' not in eval_client.get(f"/builds/{build.pk}/").text
     eval_client.post(f"/builds/{build.pk}/", {"name": "other", "note": "New note", "call_link": ""})
     build.refresh_from_db()
     assert (build.name, build.note, build.call_link) == ("2026.48", "New note", "")
-    assert AuditEntry.objects.get().details == {"changed": ["note", "call_link"]}
+    assert AuditEntry.objects.get().details == {"changed": ["note", "call link"]}
 
 
 def test_saving_without_a_change_leaves_no_trace(eval_member: User) -> None:

@@ -21,6 +21,17 @@ def test_a_retired_script_leaves_the_list_and_keeps_its_page(eval_client: Client
     assert "Plain talk" in eval_client.get("/scripts/").text
 
 
+def test_the_page_asks_before_it_retires_and_says_what_that_means(eval_client: Client) -> None:
+    make.script("plain-talk")
+    page = eval_client.get("/scripts/plain-talk/").text
+    asked = page.split('<details class="retire">')[1].split("</details>")[0]
+    summary, form = asked.split("</summary>")
+    assert "<form" not in summary, "the first click opens the question and sends nothing"
+    assert "Its results stay, and it can be brought back." in form
+    assert ">Retire the script</button>" in form
+    assert page.count('action="/scripts/plain-talk/retire/"') == 1
+
+
 def test_pressing_twice_is_one_act(eval_client: Client) -> None:
     make.script("plain-talk")
     for _ in range(2):

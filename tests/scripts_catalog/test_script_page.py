@@ -69,7 +69,7 @@ def test_those_who_file_nothing_are_offered_no_result(manager_client: Client, sc
 def test_a_retired_script_says_so_and_takes_no_results(tester_client: Client, script: Script) -> None:
     Script.objects.update(retired_at="2026-01-01T12:00Z")
     text = page(tester_client)
-    assert "retired on 2026-01-01" in text
+    assert "retired on 1 Jan 2026" in text
     assert "Add a result" not in text
 
 
@@ -98,3 +98,12 @@ def test_training_that_has_lapsed_hides_it_on_the_next_request(trained_tester: U
     assert client.get("/scripts/quiet-hint/").status_code == 200
     trained_tester.trainings.update(ends_on="2025-01-01")
     assert client.get("/scripts/quiet-hint/").status_code == 404
+
+
+def test_only_those_who_can_file_are_called_on_to_be_the_first(tester_client: Client, eval_client: Client) -> None:
+    make.build("2026.48", is_current=True)
+    make.script("plain-talk")
+    assert "Not run yet: be the first on 2026.48." in tester_client.get("/scripts/plain-talk/").text
+    others = eval_client.get("/scripts/plain-talk/").text
+    assert "Not run yet." in others
+    assert "be the first" not in others

@@ -45,7 +45,7 @@ def test_a_slug_that_is_not_free_is_refused_in_the_same_words(eval_client: Clien
     Script.objects.filter(pk=make.script("retired-one").pk).update(retired_at="2026-01-01T00:00Z")
     answer = eval_client.post("/scripts/new/", {**TYPED, "slug": slug})
     assert answer.status_code == 422
-    assert "Slug: This slug can&#x27;t be used. Choose another one." in answer.text
+    assert "Slug: Choose another slug: this one is not free." in answer.text
     assert 'value="Plain talk"' in answer.text
 
 
@@ -76,6 +76,30 @@ def test_what_is_wrong_stands_beside_its_field_and_nothing_typed_is_lost(
     assert "Makes it up." in form or "content_one" in changes
     assert "Take a breath." in form
     assert not Script.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "step"),
+    [
+        ("1. Say hold on.", "Say hold on."),
+        ("12) Say hold on.", "Say hold on."),
+        ("(3) Say hold on.", "Say hold on."),
+        ("2.Say hold on.", "Say hold on."),
+        ("Step 4: Say hold on.", "Say hold on."),
+        ("- Say hold on.", "Say hold on."),
+        ("• Say hold on.", "Say hold on."),
+        ("1.5 seconds later, say hold on.", "1.5 seconds later, say hold on."),
+        ("3 times, say hold on.", "3 times, say hold on."),
+        ("10:30 is the time to say.", "10:30 is the time to say."),
+        ("Step out of the picture.", "Step out of the picture."),
+        ("-5 degrees, say it.", "-5 degrees, say it."),
+    ],
+)
+def test_numbers_typed_before_the_steps_are_left_to_the_page(eval_client: Client, line: str, step: str) -> None:
+    eval_client.post("/scripts/new/", {**TYPED, "steps": f"Say hello.\n{line}\n7."})
+    script = Script.objects.get()
+    assert script.latest
+    assert script.latest.steps == ["Say hello.", step]
 
 
 def test_the_trained_may_file_a_script_under_safety(trained_eval_member: User) -> None:
