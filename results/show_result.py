@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from emma_eval.accounts.models import User
+from emma_eval.accounts.roles import Role
 from scripts_catalog import taxonomy
 from scripts_catalog.wording import ShownAnchor
 
@@ -43,8 +44,14 @@ class Shown:
     others: list[Result]
     history: list[Correction]
     link_host: str
-    is_own: bool
+    may_add: bool
     can_correct: bool
+
+    @property
+    def version_known(self) -> bool:
+        """Whether this version was there at the time of the call; one that a sheet tells of may be older than all."""
+        is_older = self.result.called_at < self.result.script_version.created_at
+        return not (self.result.sheet_digest and is_older)
 
     @property
     def order_known(self) -> bool:
@@ -58,7 +65,7 @@ class Shown:
 def show_result(user: User, result: Result) -> Shown:
     """Gather the page; `result` must be one that `user` may see."""
     same_call = Result.objects.visible_to(user).filter(call_uuid=result.call_uuid).exclude(pk=result.pk)
-    is_own = result.tester_id == user.pk
+    may_add = result.tester_id == user.pk and user.has_role(Role.TESTER)
     return Shown(
         result=result,
         version_number=result.script_version.number_for(user),
@@ -67,8 +74,8 @@ def show_result(user: User, result: Result) -> Shown:
         others=list(same_call.select_related("script_version").order_by("id")),
         history=tell_history(result.changes.select_related("by")),
         link_host=_host_of(result.recording_link),
-        is_own=is_own,
-        can_correct=is_own and result.reviewed_at is None,
+        may_add=may_add,
+        can_correct=may_add and result.reviewed_at is None,
     )
 
 

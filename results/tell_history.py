@@ -18,7 +18,7 @@ from .models import Change, ProblemOrder
 
 @dataclass(frozen=True)
 class FieldChange:
-    """One field of a correction."""
+    """One field of a correction. Empty before: it was added; empty after: it was taken away."""
 
     label: str
     before: str
@@ -45,13 +45,18 @@ def tell_history(changes: Iterable[Change]) -> list[Correction]:
     ]
 
 
+def label_of(field: str) -> str:
+    """How the pages call a field of a correction."""
+    return "Build" if field == "build_id" else WORDS.get(field, (field, str))[0]
+
+
 def _tell(said: dict[str, list[Any]], build_names: dict[str, str]) -> Iterable[FieldChange]:
     for field, (before, after) in said.items():
         if field == "build_id":
-            yield FieldChange("Build", build_names.get(before, before), build_names.get(after, after))
+            yield FieldChange(label_of(field), build_names.get(before, before), build_names.get(after, after))
         else:
-            label, words = WORDS.get(field, (field, str))
-            yield FieldChange(label, words(before), words(after))
+            _, words = WORDS.get(field, (field, str))
+            yield FieldChange(label_of(field), words(before), words(after))
 
 
 def _yes_no(value: Any) -> str:
@@ -59,7 +64,7 @@ def _yes_no(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    return str(value) if value else "nothing"
+    return str(value) if value else ""
 
 
 def _rating(value: Any) -> str:
@@ -76,7 +81,7 @@ def _moment(value: Any) -> str:
 
 def _tags(value: Any) -> str:
     labels = [taxonomy.TAG_BY_KEY[tag].label if tag in taxonomy.TAG_BY_KEY else tag for tag in value]
-    return "\n".join(f"{place}. {label}" for place, label in enumerate(labels, 1)) or "none"
+    return "\n".join(f"{place}. {label}" for place, label in enumerate(labels, 1))
 
 
 def _order(value: Any) -> str:

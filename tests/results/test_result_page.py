@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from html import unescape
 from typing import Any
 
@@ -138,6 +138,21 @@ def test_it_says_how_much_of_the_order_is_known(
     assert page.count(">biggest<") == biggest
 
 
+def test_what_was_not_rated_is_not_explained(tester: User, tester_client: Client, build: Build) -> None:
+    anchors = {key: {"five": f"five of {key}", "one": f"one of {key}"} for key in ("content", "vision")}
+    said = words_of(tester_client, make.result(tester, make.script(anchors=anchors), build))
+    assert "5: five of content" in said
+    assert "of vision" not in said
+
+
+def test_its_number_stands_in_the_address_alone(
+    tester: User, tester_client: Client, script: Script, build: Build
+) -> None:
+    result = make.result(tester, script, build)
+    assert "Results › Result" in words_of(tester_client, result)
+    assert str(result.pk) not in words_of(tester_client, result)
+
+
 def test_a_call_that_never_started_has_no_ratings(
     tester: User, tester_client: Client, script: Script, build: Build
 ) -> None:
@@ -155,6 +170,26 @@ def test_old_columns_of_the_sheet_are_kept(tester: User, tester_client: Client, 
     )
     assert "imported" in said
     assert "Worst moment the pause Minute in call 4:10" in said
+
+
+@pytest.mark.parametrize(
+    ("is_imported", "is_older", "is_known"), [(True, True, False), (True, False, True), (False, True, True)]
+)
+def test_a_sheet_older_than_every_version_names_none(
+    tester: User,
+    tester_client: Client,
+    script: Script,
+    build: Build,
+    is_imported: bool,
+    is_older: bool,
+    is_known: bool,
+) -> None:
+    time = script.latest.created_at - timedelta(days=1) if is_older else script.latest.created_at
+    digest = "d" * 64 if is_imported else ""
+    said = words_of(tester_client, make.result(tester, script, build, called_at=time, sheet_digest=digest))
+    assert ("version 1 of Bad news day" in said) == is_known
+    assert ("The version of that time is not known" in said) == (not is_known)
+    assert ("as in version 1, which is later than this call" in said) == (not is_known)
 
 
 def test_it_links_the_version_that_was_run(tester: User, tester_client: Client, script: Script, build: Build) -> None:
@@ -227,14 +262,14 @@ def test_the_history_is_told_in_words(tester: User, tester_client: Client, scrip
         ("Camera used", "no", "yes"),
         ("Comment", "before it", "after it"),
         ("Returning user", "no", "yes"),
-        ("Recording link", "nothing", "https://recordings.example.test/a.webm"),
         (
             "Problems",
             "1. Too long or rambling 2. Cut in while the user was still talking",
             "1. Cut in while the user was still talking 2. Too long or rambling",
         ),
     ):
-        assert f"{label} before: {before} after: {after}" in said, label
+        assert f"{label} before: {before} after: → {after}" in said, label
+    assert "Recording link added: https://recordings.example.test/a.webm" in said
     assert "tess@example.test ," in said
 
 
@@ -245,8 +280,26 @@ def test_a_history_of_fields_and_tags_that_are_no_more_is_still_told(
     fields = {"gone_field": ["a", "b"], "problems": [["gone_tag"], []], "build_id": ["gone", "2026"]}
     Change.objects.create(result=result, by=tester, version=2, fields=fields)
     said = words_of(tester_client, result)
-    assert "gone_field before: a after: b" in said
-    assert "1. gone_tag" in said
+    assert "gone_field before: a after: → b" in said
+    assert "Problems taken away: 1. gone_tag" in said
+
+
+@pytest.mark.parametrize(
+    ("field", "values", "told"),
+    [
+        ("recording_link", ["", "https://a.example.test"], "Recording link added: https://a.example.test"),
+        ("comment", ["Too slow.", ""], "Comment taken away: Too slow."),
+        ("problems", [[], ["too_long"]], "Problems added: 1. Too long or rambling"),
+        ("content", [3, 4], "Content before: 3 after: → 4"),
+    ],
+)
+def test_what_was_not_there_before_is_told_as_added(
+    tester: User, tester_client: Client, script: Script, build: Build, field: str, values: list[Any], told: str
+) -> None:
+    result = make.result(tester, script, build)
+    Change.objects.create(result=result, by=tester, version=2, fields={field: values})
+    assert told in words_of(tester_client, result)
+    assert page_of(tester_client, result).count("<del") == (0 if "added" in told else 1)
 
 
 @pytest.mark.parametrize(
@@ -275,6 +328,13 @@ def test_its_tester_may_correct_it_until_it_is_reviewed(
     if f"/results/new/?call={result.call_uuid}" in page:
         offered.add("call")
     assert offered == actions
+
+
+def test_who_is_no_tester_any_more_is_offered_nothing(script: Script, build: Build) -> None:
+    person = make.user(None, Role.EVAL_TEAM)
+    page = page_of(make.client_of(person), make.result(person, script, build))
+    assert "/results/new/" not in page
+    assert "/edit/" not in page
 
 
 # --- what may not be known -------------------------------------------------------------------------
