@@ -48,7 +48,7 @@ def test_it_says_how_often_it_was_run_by_build(tester_client: Client, script: Sc
     RunCount.objects.add(script, old, filed_as_safety=False, runs=5)
     RunCount.objects.add(script, new, filed_as_safety=False, runs=2)
     RunCount.objects.add(script, new, filed_as_safety=True, runs=8)
-    rows = re.findall(r'<th scope="row">([\d.]+)|>(\d+)</a></td>', page(tester_client))
+    rows = re.findall(r'<th scope="row"><bdi>([\d.]+)|>(\d+)</a></td>', page(tester_client))
     assert ["".join(row) for row in rows] == ["2026.10", "2", "2026.9", "5"]
 
 
@@ -103,7 +103,7 @@ def test_training_that_has_lapsed_hides_it_on_the_next_request(trained_tester: U
 def test_only_those_who_can_file_are_called_on_to_be_the_first(tester_client: Client, eval_client: Client) -> None:
     make.build("2026.48", is_current=True)
     make.script("plain-talk")
-    assert "Not run yet: be the first on 2026.48." in tester_client.get("/scripts/plain-talk/").text
+    assert "Not run yet: be the first on <bdi>2026.48</bdi>." in tester_client.get("/scripts/plain-talk/").text
     others = eval_client.get("/scripts/plain-talk/").text
     assert "Not run yet." in others
     assert "be the first" not in others

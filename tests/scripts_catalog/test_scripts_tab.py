@@ -58,7 +58,7 @@ def test_it_says_how_often_each_was_run_on_the_current_build(tester_client: Clie
     RunCount.objects.add(script, new, filed_as_safety=False, runs=3)
     RunCount.objects.add(script, new, filed_as_safety=True, runs=4)
     page = tester_client.get("/scripts/").text
-    assert "run <b>3</b> times on 2026.46" in page
+    assert "run <b>3</b> times on <bdi>2026.46</bdi>" in page
     assert titles(tester_client, "unrun=on") == ["Im CAFÉ", "Show an object"]
 
 
