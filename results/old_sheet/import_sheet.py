@@ -9,24 +9,26 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
 from django.db import IntegrityError, OperationalError, transaction
+from django.db.models import prefetch_related_objects
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from emma_eval.accounts import audit
 from emma_eval.accounts.invite import invited_account
 from emma_eval.accounts.models import User
-from results.file_result import content_of, content_of_filing, problems_of, unsaved_result
+from results.file_result import problems_of, unsaved_result
 from results.models import Problem, Result
 from scripts_catalog.models import Build, RunCount, Script
 
 from .read_row import UNKNOWN_SCRIPT, BadRow, Catalogue, GoodRow, RowFault, read_row
 from .read_sheet import NAME_OF, Row, read_sheet
+from .tell_conflict import Difference, differences, said_before, said_by_row
 
 ROWS_IN_A_BATCH = 500
 ATTEMPTS = 3
@@ -78,6 +80,7 @@ def look_through(path: Path, importer: User | None) -> Findings:
     passage = _Passage(path, importer)
     while rows := passage.next_rows():
         passage.judge(rows)
+    passage.tell_repeated()
     return passage.findings
 
 
@@ -104,6 +107,7 @@ def _import_at_once(path: Path, importer: User | None, name: str, only_good: boo
     while rows := passage.next_rows():
         passage.write(passage.judge(rows))
     passage.count_runs()
+    passage.tell_repeated()
     found = passage.findings
     if found.bad and not only_good:
         raise RowsAreBadError(found)
@@ -111,7 +115,7 @@ def _import_at_once(path: Path, importer: User | None, name: str, only_good: boo
         raise OtherThanShownError
     audit.record(
         importer,
-        "sheet imported",
+        "imported a sheet",
         name,
         is_safety=found.tells_of_safety,
         rows=found.rows,
@@ -129,12 +133,14 @@ class _Passage:
 
     def __init__(self, path: Path, importer: User | None) -> None:
         sheet = read_sheet(path)
+        self.path = path
         self.rows = sheet.rows
         self.findings = Findings(notices=sheet.notices())
         self.catalogue = Catalogue.seen_by(importer, timezone.now())
         self.sees_safety = importer is None or importer.is_trained
         self.people: dict[str, User | None] = {}
         self.added: dict[uuid.UUID, tuple[int, str]] = {}
+        self.repeated: dict[int, tuple[GoodRow, int]] = {}
         self.runs: Counter[tuple[Script, Build, bool]] = Counter()
 
     def next_rows(self) -> list[Row]:
@@ -165,15 +171,38 @@ class _Passage:
         """The row itself, if it is to be added; what is wrong with it; or None, if all it says is here already."""
         if row.key in self.added:
             line, digest = self.added[row.key]
-            return None if digest == row.sheet_row.digest else _conflict(row, REPEATED_OTHERWISE, f"row {line}")
+            if digest == row.sheet_row.digest:
+                return None
+            self.repeated[row.line] = (row, line)
+            return _repeated(row, line)
         found = filed.find(row)
-        if found is None:
-            return row
+        return row if found is None else self._verdict_beside(found, row)
+
+    def _verdict_beside(self, found: Result, row: GoodRow) -> BadRow | None:
+        """What is wrong with a row that this result was filed for before; None, if it says the same."""
         if found.is_covered and not self.sees_safety:
             return _refused(row, "script", row.filing.script_version.script.slug, UNKNOWN_SCRIPT)
-        if _says_the_same(found, row):
+        if found.sheet_digest == row.sheet_row.digest:  # as the sheet said then: a correction since is no conflict
             return None
-        return _conflict(row, FILED_OTHERWISE, f"result {found.pk}", found.pk)
+        differing = differences(said_before(found, self.catalogue.builds), said_by_row(row))
+        if not differing and not found.sheet_digest:
+            return None
+        where = "imported before" if found.sheet_digest else "filed here"
+        return _conflict(row, FILED_OTHERWISE, differing, where, found.pk)
+
+    def tell_repeated(self) -> None:
+        """Name what differs between rows of this sheet. The earlier ones were let go of, so they are read again."""
+        lines = {line for _, line in self.repeated.values()}
+        rows = (row for row in read_sheet(self.path).rows if row.line in lines) if lines else ()
+        earlier = {row.line: read_row(row, self.catalogue) for row in rows}
+        self.findings.bad = [self._with_earlier(bad, earlier) for bad in self.findings.bad]
+
+    def _with_earlier(self, bad: BadRow, earlier: dict[int, GoodRow | BadRow]) -> BadRow:
+        if bad.line not in self.repeated:
+            return bad
+        row, line = self.repeated[bad.line]
+        first = earlier.get(line)
+        return _repeated(row, line, first) if isinstance(first, GoodRow) else bad
 
     def _look_up_people(self, rows: list[GoodRow]) -> None:
         emails = {row.email for row in rows} - self.people.keys()
@@ -225,32 +254,37 @@ class _FiledBefore:
     by_call: dict[tuple[str, datetime, str], Result]
 
     @classmethod
-    def of(cls, rows: Iterable[GoodRow]) -> _FiledBefore:
-        results = Result.objects.select_related("script", "tester")
-        times = {row.filing.called_at for row in rows}
-        return cls(
-            {result.draft_uuid: result for result in results.filter(draft_uuid__in=[row.key for row in rows])},
-            {
-                (result.tester.email, result.called_at, result.script_id): result
-                for result in results.filter(called_at__in=times)
-            },
-        )
+    def of(cls, rows: list[GoodRow]) -> _FiledBefore:
+        results = Result.objects.select_related("script", "tester", "build")
+        digests = {row.key: row.sheet_row.digest for row in rows}
+        by_key = {result.draft_uuid: result for result in results.filter(draft_uuid__in=digests)}
+        by_call = {
+            (result.tester.email, result.called_at, result.script_id): result
+            for result in results.filter(called_at__in={row.filing.called_at for row in rows})
+        }
+        compared = [result for key, result in by_key.items() if result.sheet_digest != digests[key]]
+        compared += [result for result in by_call.values() if not result.sheet_digest]
+        prefetch_related_objects(compared, "problems", "changes")
+        return cls(by_key, by_call)
 
     def find(self, row: GoodRow) -> Result | None:
         call = (row.email, row.filing.called_at, row.filing.script_version.script.slug)
         return self.by_key.get(row.key) or self.by_call.get(call)
 
 
-def _says_the_same(result: Result, row: GoodRow) -> bool:
-    """Against what the sheet said then, not what the result says now: a correction since is no conflict."""
-    if result.sheet_digest:
-        return result.sheet_digest == row.sheet_row.digest
-    return content_of(result) == content_of_filing(row.filing)
+def _repeated(row: GoodRow, line: int, earlier: GoodRow | None = None) -> BadRow:
+    differing = differences(said_by_row(earlier), said_by_row(row)) if earlier else []
+    return _conflict(row, REPEATED_OTHERWISE, differing, f"row {line}")
 
 
-def _conflict(row: GoodRow, reason: str, value: str, result_pk: int | None = None) -> BadRow:
-    fault = RowFault(row.line, NAME_OF["timestamp"], value, reason, result_pk)
-    return BadRow(row.line, (fault,), row.is_covered, is_conflict=True)
+def _conflict(
+    row: GoodRow, reason: str, differing: list[Difference], before_is_in: str, result_pk: int | None = None
+) -> BadRow:
+    """One fault for each column that differs; where none can be named, one that leads to what was said before."""
+    faults = [RowFault(row.line, one.column, one.row, reason, result_pk, one.before, before_is_in) for one in differing]
+    when = date_format(timezone.localtime(row.filing.called_at), "j M Y, H:i")
+    alone = RowFault(row.line, NAME_OF["timestamp"], when, reason, result_pk, when, before_is_in)
+    return BadRow(row.line, tuple(faults) or (alone,), row.is_covered, is_conflict=True)
 
 
 def _refused(row: GoodRow, key: str, value: str, reason: str) -> BadRow:

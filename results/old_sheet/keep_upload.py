@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from emma_eval.accounts.models import User
-from results.models import SheetUpload
+from results.models import Result, SheetUpload
 
 from .import_sheet import Findings, import_sheet
 from .read_row import RowFault
@@ -78,6 +78,16 @@ class Report:
     def kept_with(cls, upload: SheetUpload) -> Report:
         kept = dict(upload.report)
         return cls(**{**kept, "faults": [RowFault(**fault) for fault in kept["faults"]]})
+
+
+def as_known_to(user: User, faults: list[RowFault]) -> list[RowFault]:
+    """The faults of a report without the words of results that became Safety since, for those who aren't trained."""
+    named = {fault.result_pk for fault in faults if fault.result_pk}
+    hidden = named - set(Result.objects.visible_to(user).filter(pk__in=named).values_list("pk", flat=True))
+    return [
+        replace(fault, result_pk=None, before="", before_is_in="") if fault.result_pk in hidden else fault
+        for fault in faults
+    ]
 
 
 def keep_upload(file: UploadedFile, owner: User) -> SheetUpload:

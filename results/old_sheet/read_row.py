@@ -59,13 +59,18 @@ NO = frozenset({"no", "n", "false", "0", "0.0"}) | NOTHING
 
 @dataclass(frozen=True)
 class RowFault:
-    """One thing wrong with a row: where, what stands there, and why it can't be imported."""
+    """One thing wrong with a row: where, what stands there, and why it can't be imported.
+
+    Of a conflict also what was said before, and where: in the result `result_pk`, or in another row.
+    """
 
     line: int
     column: str
     value: str
     reason: str
     result_pk: int | None = None
+    before: str = ""
+    before_is_in: str = ""
 
 
 @dataclass(frozen=True)

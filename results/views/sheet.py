@@ -15,7 +15,7 @@ from emma_eval.accounts.roles import Role, UserRequest, for_roles
 
 from ..models import SheetUpload
 from ..old_sheet.import_sheet import OtherThanShownError, look_through
-from ..old_sheet.keep_upload import NoMoreThanASheet, Report, drop_upload, import_upload, keep_upload
+from ..old_sheet.keep_upload import NoMoreThanASheet, Report, as_known_to, drop_upload, import_upload, keep_upload
 from ..old_sheet.read_sheet import SheetError
 from ..old_sheet.upload_form import AgreeForm, SheetForm
 
@@ -68,7 +68,8 @@ def import_preview(request: UserRequest, uuid: uuid.UUID) -> HttpResponse:
     upload = get_object_or_404(SheetUpload.objects.visible_to(request.user), pk=uuid)
     if upload.imported_at:
         report = Report.kept_with(upload)
-        page = Paginator(report.faults, BAD_ROWS_ON_A_PAGE).get_page(request.GET.get("page"))
+        known = as_known_to(request.user, report.faults)
+        page = Paginator(known, BAD_ROWS_ON_A_PAGE).get_page(request.GET.get("page"))
         return render(request, "results/import_report.html", {"upload": upload, "found": report, "faults": page})
     return _preview(request, upload)
 

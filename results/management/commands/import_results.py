@@ -53,7 +53,9 @@ class Command(BaseCommand):
             return
         for row in found.bad:
             for fault in row.faults:
-                value = " ".join(fault.value.split()) or "empty"
+                value = _on_one_line(fault.value)
+                if fault.before_is_in:
+                    value += f"; {fault.before_is_in}: {_on_one_line(fault.before)}"
                 self.stdout.write(f"row {row.line}, {fault.column}: {fault.reason} ({value})")
         added = f"{found.new} results added" if is_written else f"{found.new} results to add"
         self.stdout.write(
@@ -62,3 +64,7 @@ class Command(BaseCommand):
         for what, names in (("testers", found.new_testers), ("builds", found.new_builds)):
             if names:
                 self.stdout.write(f"New {what}: {', '.join(names)}.")
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split()) or "empty"

@@ -171,6 +171,34 @@ def test_another_number_than_was_shown_imports_nothing_and_shows_again(
     assert not Result.objects.exists()
 
 
+def test_a_conflict_shows_both_values_and_leads_to_the_result(eval_client: Client, tmp_path: Path) -> None:
+    upload(eval_client, tmp_path, GOOD)
+    apply(eval_client)
+    filed = Result.objects.get()
+    page = page_of(eval_client, upload(eval_client, tmp_path, row(comment="Other words.", content="1"))["Location"])
+    table = page.split("<tbody")[1].split("</tbody>")[0]
+    for words in ("Comment", "Other words.", "She waited for me.", "imported before"):
+        assert words in table
+    assert table.count("conflicts with a row filed before") == 1, "one reason, in two columns"
+    assert table.count(f'href="{filed.get_absolute_url()}"') == 1
+    assert f"result {filed.pk}" not in table
+
+
+def test_a_report_forgets_the_words_of_a_result_that_became_safety(eval_client: Client, tmp_path: Path) -> None:
+    upload(eval_client, tmp_path, GOOD)
+    apply(eval_client)
+    SheetUpload.objects.all().delete()
+    changed = [row(comment="Other words."), row(time="3/3/2026 10:00"), row(time="3/3/2026 10:00", comment="Repeated.")]
+    url = upload(eval_client, tmp_path, *changed)["Location"]
+    apply(eval_client)
+    path = Result.objects.earliest("called_at").get_absolute_url()
+    assert path in page_of(eval_client, url)
+    Result.objects.filter(comment="She waited for me.").update(filed_as_safety=True)
+    page = page_of(eval_client, url)
+    assert path not in page
+    assert page.count("She waited for me.") == 1, "what the sheet itself says of two of its rows stays"
+
+
 def test_a_script_that_became_unknown_meanwhile_is_found_when_importing(eval_client: Client, tmp_path: Path) -> None:
     make.script("second")
     upload(eval_client, tmp_path, GOOD, row(script="second"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from django.utils.dateparse import parse_datetime
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from emma_eval.accounts.models import AuditEntry, User
+from results.correct_result import correct_result, filing_of
 from results.models import Problem, ProblemOrder, Result
 from results.old_sheet.import_sheet import (
     FILED_OTHERWISE,
@@ -25,6 +27,7 @@ from results.old_sheet.import_sheet import (
     import_sheet,
     look_through,
 )
+from results.old_sheet.read_row import RowFault
 from scripts_catalog import catalogue_file, taxonomy
 from scripts_catalog.load_catalogue import load_catalogue
 from scripts_catalog.management.commands.load_catalogue import SHIPPED
@@ -49,6 +52,10 @@ def small_talk(db: None) -> Script:
 
 def bad_of(found: Findings) -> list[list[Any]]:
     return [[one.line, one.reasons] for one in found.bad]
+
+
+def told(found: Findings) -> list[RowFault]:
+    return [fault for one in found.bad for fault in one.faults]
 
 
 def take_in(path: Path, importer: User | None = None) -> Findings:
@@ -224,7 +231,9 @@ def test_the_same_row_with_other_content_is_a_conflict_and_changes_nothing(small
     filed = Result.objects.get()
     found = take_in(as_csv(tmp_path / "s.csv", [row(content="1"), row(time="3/3/2026 10:00")]))
     assert bad_of(found) == [[2, [FILED_OTHERWISE]]]
-    assert found.bad[0].faults[0].result_pk == filed.pk
+    assert [
+        (fault.column, fault.value, fault.before, fault.before_is_in, fault.result_pk) for fault in told(found)
+    ] == [("Content", "1", "4", "imported before", filed.pk)]
     assert (found.conflicts, found.faulty, found.new) == (1, 0, 1)
     filed.refresh_from_db()
     assert filed.content == 4
@@ -236,8 +245,94 @@ def test_in_one_sheet_a_repeated_row_adds_nothing_and_another_content_is_a_confl
     found = take_in(as_csv(tmp_path / "s.csv", [row(), row(), row(content="1")]))
     assert (found.new, found.here) == (1, 1)
     assert bad_of(found) == [[4, [REPEATED_OTHERWISE]]]
-    assert found.bad[0].faults[0].value == "row 2"
+    assert [(fault.column, fault.value, fault.before, fault.before_is_in) for fault in told(found)] == [
+        ("Content", "1", "4", "row 2")
+    ]
     assert Result.objects.get().content == 4
+
+
+@pytest.mark.parametrize(
+    ("said", "column", "value", "before"),
+    [
+        ({"build": "2026.11"}, "Emma build", "2026.11", "2026.10"),
+        ({"link": ""}, "Recording link", "", "https://recordings.example.test/call-1.webm"),
+        ({"vision": "3"}, "Vision", "3", "N/A"),
+        ({"content_problems": "Repeated itself"}, "Problems: Content", "Repeated itself", ""),
+        ({"comment": "Other words."}, "Comment", "Other words.", "She waited for me."),
+        ({"returning": "yes"}, "Returning user?", "yes", "no"),
+        ({"worst": "The start."}, "Worst moment", "The start.", ""),
+        ({"minute": "3"}, "Minute in call", "3", ""),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_conflict_names_the_column_and_says_what_stood_there(
+    small_talk: Script, tmp_path: Path, said: dict[str, str], column: str, value: str, before: str
+) -> None:
+    take_in(as_csv(tmp_path / "s.csv", [row()]))
+    for found in (
+        take_in(as_csv(tmp_path / "s.csv", [row(**said)])),
+        take_in(as_csv(tmp_path / "s.csv", [row(time="4/3/2026 9:00"), row(time="4/3/2026 9:00", **said)])),
+    ):
+        assert [(fault.column, fault.value, fault.before) for fault in told(found)] == [(column, value, before)]
+
+
+def test_a_conflict_over_the_biggest_problem_says_which_it_was(small_talk: Script, tmp_path: Path) -> None:
+    two = {"content_problems": "Repeated itself", "voice_problems": "Flat or robotic delivery"}
+    take_in(as_csv(tmp_path / "s.csv", [row(**two, biggest="Repeated itself")]))
+    for biggest in ("Flat or robotic delivery", ""):
+        found = take_in(as_csv(tmp_path / "s.csv", [row(**two, biggest=biggest)]))
+        assert [(fault.column, fault.value, fault.before) for fault in told(found)] == [
+            ("Biggest problem", biggest, "Repeated itself")
+        ]
+
+
+def test_a_conflict_late_in_a_long_comment_shows_where_the_words_part(small_talk: Script, tmp_path: Path) -> None:
+    words = "She said it again. " * 100
+    take_in(as_csv(tmp_path / "s.csv", [row(comment=f"{words}And smiled.")]))
+    (fault,) = told(take_in(as_csv(tmp_path / "s.csv", [row(comment=f"{words}And laughed.")])))
+    assert fault.value.startswith("…")
+    assert fault.value.endswith("And laughed.")
+    assert fault.before.endswith("And smiled.")
+
+
+def test_of_a_result_corrected_since_a_conflict_tells_what_the_sheet_said_then(
+    small_talk: Script, tmp_path: Path
+) -> None:
+    take_in(as_csv(tmp_path / "s.csv", [row()]))
+    filed = Result.objects.get()
+    corrected = replace(
+        filing_of(filed), comment="On second thought.", ratings=replace(filing_of(filed).ratings, content=2)
+    )
+    correct_result(filed.tester, filed, corrected, based_on=1)
+    found = take_in(as_csv(tmp_path / "s.csv", [row(content="1")]))
+    assert [(fault.column, fault.value, fault.before) for fault in told(found)] == [("Content", "1", "4")]
+
+
+def test_a_note_that_no_sheet_has_a_column_for_makes_no_conflict(tmp_path: Path) -> None:
+    script, build = make.script("show-it", uses_camera=True), make.build("2026.10")
+    make.result(
+        make.user("ana@example.test"),
+        script,
+        build,
+        called_at=parse_datetime("2026-03-02T15:44:00+08:00"),
+        comment="She waited for me.",
+        recording_link="https://recordings.example.test/call-1.webm",
+        camera_used=False,
+        camera_note="It was broken.",
+    )
+    assert take_in(as_csv(tmp_path / "s.csv", [row(script="show-it")])).here == 1
+    (fault,) = told(take_in(as_csv(tmp_path / "s.csv", [row(script="show-it", comment="Else.")])))
+    assert (fault.column, fault.before, fault.before_is_in) == ("Comment", "She waited for me.", "filed here")
+
+
+def test_conflicts_ask_the_database_as_often_for_many_as_for_few(
+    small_talk: Script, tmp_path: Path, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    rows = [row(time=f"1/3/2026 10:{n:02}", content_problems="Repeated itself") for n in range(40)]
+    take_in(as_csv(tmp_path / "s.csv", rows))
+    path = as_csv(tmp_path / "s.csv", [{**each, "Comment": "Else."} for each in rows])
+    with django_assert_max_num_queries(12):
+        assert look_through(path, None).conflicts == 40
 
 
 def test_a_correction_since_is_no_conflict(small_talk: Script, tmp_path: Path) -> None:
@@ -332,7 +427,7 @@ def test_a_conflict_does_not_tell_of_a_result_filed_as_safety(
 def test_one_line_of_the_audit_trail_tells_of_an_import(small_talk: Script, eval_member: User, tmp_path: Path) -> None:
     take_in(as_csv(tmp_path / "s.csv", [row(), row(time="3/3/2026 10:00", content="9")]), eval_member)
     entry = AuditEntry.objects.get()
-    assert (entry.actor, entry.action, entry.target) == (eval_member, "sheet imported", "s.csv")
+    assert (entry.actor, entry.action, entry.target) == (eval_member, "imported a sheet", "s.csv")
     counts = {"rows": 2, "added": 1, "here_already": 0, "bad": 1}
     assert entry.details == {**counts, "new_testers": ["ana@example.test"], "new_builds": ["2026.10"]}
 
