@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Q
 
 from emma_eval.accounts import audit
 from emma_eval.accounts.models import User
 
 from .file_result import content_of, content_of_filing, count_run, put_content, write_problems
-from .links import is_public_link
 from .models import DIMENSION_KEYS, Change, ProblemOrder, Result
-from .rules import Filing, Ratings
+from .rules import Code, Fault, Filing, Ratings, fault_of_link
+from .tell_history import label_of
+
+# What holds for a whole call, whichever of its scripts it was filed with: the field of a filing, by its column.
+FACTS_OF_THE_CALL = {
+    "build_id": "build",
+    "called_at": "called_at",
+    "recording_link": "recording_link",
+    "met_emma_before": "met_emma_before",
+}
 
 
 class ReviewedError(Exception):
@@ -32,26 +41,73 @@ class CorrectedElsewhereError(Exception):
 class NotALinkError(Exception):
     """What was given is no link that others can open. Nothing was changed."""
 
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.code)
+        self.fault = fault
 
-def correct_result(by: User, result: Result, filing: Filing, *, based_on: int) -> Change | None:
+
+@dataclass(frozen=True)
+class Corrected:
+    """What a correction did: its change, the other results of the call that now say the same about the call,
+    and those that were reviewed, so that they still say something else."""
+
+    change: Change
+    shared: tuple[Result, ...] = ()
+    reviewed: tuple[Result, ...] = ()
+
+
+Changed = dict[str, list[object]]
+
+
+def correct_result(by: User, result: Result, filing: Filing, *, based_on: int) -> Corrected | None:
     """Change a result to say what the filing says; None when it says so already.
 
-    The filing must have passed `rules.faults_of`. The script and its version stay as they were filed.
+    What it says anew about the call is changed on the tester's other results of that call too. The filing must
+    have passed `rules.faults_of`. The script and its version stay as they were filed.
     """
     with transaction.atomic():
-        current = Result.objects.select_for_update(of=("self",)).select_related("script", "build").get(pk=result.pk)
+        of_the_call = _lock_call(result)
+        current = of_the_call.pop(result.pk)
         if current.reviewed_at is not None:
             raise ReviewedError
-        before, after = content_of(current), content_of_filing(filing)
-        changed = {name: [_plain(before[name]), _plain(after[name])] for name in before if before[name] != after[name]}
+        changed = _differences(current, filing)
         if not changed:
             return None
         if current.version != based_on:
             raise CorrectedElsewhereError(current)
-        return _write(by, current, filing, changed)
+        change = _write(by, current, filing, changed)
+        facts = {field for column, field in FACTS_OF_THE_CALL.items() if column in changed}
+        return _share(by, change, {field: getattr(filing, field) for field in facts}, of_the_call)
 
 
-def _write(by: User, result: Result, filing: Filing, changed: dict[str, list[object]]) -> Change:
+def _lock_call(result: Result) -> dict[int, Result]:
+    """The result and its tester's others of the call, by key; locked in one order, so that nobody waits in a ring."""
+    of_the_call = Q(pk=result.pk) | Q(call_uuid=result.call_uuid, tester=result.tester_id)
+    found = Result.objects.filter(of_the_call).select_for_update(of=("self",)).order_by("pk")
+    return {each.pk: each for each in found.select_related("script", "build", "script_version__script")}
+
+
+def _share(by: User, change: Change, facts: dict[str, object], others: dict[int, Result]) -> Corrected:
+    """Say the facts of the call on its other results that this person may see."""
+    seen = Result.objects.visible_to(by).filter(pk__in=others).order_by("pk").values_list("pk", flat=True)
+    shared, reviewed = [], []
+    for other in (others[pk] for pk in (seen if facts else ())):
+        filing = replace(filing_of(other), **facts)  # type: ignore[arg-type]
+        changed = _differences(other, filing)
+        if changed and other.reviewed_at is not None:
+            reviewed.append(other)
+        elif changed:
+            _write(by, other, filing, changed)
+            shared.append(other)
+    return Corrected(change, tuple(shared), tuple(reviewed))
+
+
+def _differences(result: Result, filing: Filing) -> Changed:
+    before, after = content_of(result), content_of_filing(filing)
+    return {name: [_plain(before[name]), _plain(after[name])] for name in before if before[name] != after[name]}
+
+
+def _write(by: User, result: Result, filing: Filing, changed: Changed) -> Change:
     moves_count = not changed.keys().isdisjoint({"build_id", "never_started"})
     if moves_count:
         count_run(result, -1)
@@ -63,7 +119,8 @@ def _write(by: User, result: Result, filing: Filing, changed: dict[str, list[obj
         write_problems(result, filing)
     if moves_count:
         count_run(result, 1)
-    audit.record(by, "result corrected", f"result {result.pk}", is_safety=result.is_covered)
+    labels = [label_of(name) for name in changed]
+    audit.record(by, "corrected a result", str(result.pk), is_safety=result.is_covered, changed=labels)
     return Change.objects.create(result=result, by=by, version=result.version, fields=changed)
 
 
@@ -92,8 +149,9 @@ def filing_of(result: Result) -> Filing:
     )
 
 
-def add_recording_link(by: User, result: Result, link: str) -> Change | None:
-    """Add the link that was missing when the result was filed. Anything else stays as it is."""
-    if not is_public_link(link):
-        raise NotALinkError
+def add_recording_link(by: User, result: Result, link: str) -> Corrected | None:
+    """Add the link that was missing when the call was filed. Anything else stays as it is."""
+    fault = fault_of_link(link) if link else Fault("recording_link", Code.MISSING)
+    if fault is not None:
+        raise NotALinkError(fault)
     return correct_result(by, result, replace(filing_of(result), recording_link=link), based_on=result.version)

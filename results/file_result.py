@@ -23,6 +23,14 @@ class FiledOtherwiseError(Exception):
         self.result = result
 
 
+class ScriptFiledForCallError(Exception):
+    """Another draft of this script was filed for the same call. Nothing was changed."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(f"the script is filed for this call as result {result.pk}")
+        self.result = result
+
+
 @dataclass(frozen=True)
 class SheetRow:
     """What an imported row brings along: the digest of what it said, and the old columns kept as text."""
@@ -49,6 +57,7 @@ def file_result(
     row: SheetRow | None = None,
 ) -> Filed:
     """File a draft. The same draft again gives the same result; with other content, FiledOtherwiseError.
+    A second draft of one script for the same call is refused: ScriptFiledForCallError.
 
     The filing must have passed `rules.faults_of`. The database's unique (tester, draft) decides between
     racing requests: the one that loses reads what the other wrote.
@@ -59,6 +68,7 @@ def file_result(
             with transaction.atomic():
                 if row is None:
                     filing = _as_of_now(tester, filing)
+                    _check_it_is_once_a_call(tester, draft_uuid, call_uuid, filing)
                 return Filed(_write(tester, draft_uuid, call_uuid or uuid.uuid4(), filing, row), is_new=True)
         except IntegrityError:
             found = Result.objects.filter(tester=tester, draft_uuid=draft_uuid).first()
@@ -85,13 +95,21 @@ def _as_of_now(tester: User, filing: Filing) -> Filing:
     return replace(filing, script_version=version)
 
 
+def _check_it_is_once_a_call(tester: User, draft_uuid: uuid.UUID, call_uuid: uuid.UUID | None, filing: Filing) -> None:
+    """Nothing else would keep one run from counting twice. Rows of sheets may share a link, so no constraint can."""
+    own = Result.objects.visible_to(tester).filter(tester=tester, script=filing.script_version.script)
+    twin = own.filter(call_uuid=call_uuid).exclude(draft_uuid=draft_uuid).first() if call_uuid else None
+    if twin is not None:
+        raise ScriptFiledForCallError(twin)
+
+
 def _write(tester: User, draft_uuid: uuid.UUID, call_uuid: uuid.UUID, filing: Filing, row: SheetRow | None) -> Result:
     result = unsaved_result(tester, draft_uuid, call_uuid, filing, row)
     result.save(force_insert=True)
     write_problems(result, filing)
     count_run(result, 1)
     Draft.objects.filter(tester=tester, uuid=draft_uuid).delete()
-    audit.record(tester, "result filed", f"result {result.pk}", is_safety=result.is_covered)
+    audit.record(tester, "filed a result", str(result.pk), is_safety=result.is_covered)
     return result
 
 

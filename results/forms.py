@@ -14,6 +14,7 @@ from django.utils.functional import cached_property
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, ScriptVersion
 
+from . import links
 from .models import DIMENSION_KEYS, MOST_COMMENT_CHARACTERS, MOST_NOTE_CHARACTERS, ProblemOrder, Result
 from .rules import (
     STUCK_START,
@@ -130,9 +131,14 @@ class ResultForm(forms.Form):
         self.cleaned_data["problems"] = self._read_problems()
         self.filing = self._filing(self._read_ratings())
         for fault in faults_of(self.filing, timezone.now(), kept_tags=self.kept_tags):
-            if fault.field not in self.errors:
+            if fault.field not in self.errors and not self._was_filed_so(fault):
                 self.add_error(fault.field, sentence(fault))
         return self.cleaned_data
+
+    def _was_filed_so(self, fault: Fault) -> bool:
+        """A script may be retired with a date before calls that are filed: their time is not to be mended."""
+        is_as_filed = self.as_filed is not None and self.filing.called_at == self.as_filed.called_at
+        return fault.code == Code.RETIRED_SCRIPT and is_as_filed
 
     def _check_whose_it_is(self) -> None:
         """A sign-in as somebody else, in another tab, must not file one person's words under another's name."""
@@ -148,14 +154,12 @@ class ResultForm(forms.Form):
         script = self.version_run.script
         if self.as_filed is not None:
             return
-        if script.retired_at is not None:
-            self.add_error(None, "This script was retired, so it can't get new results.")
         newest = self.cleaned_data.get("newest")
         if newest and newest != str(script.latest_id):
             self.add_error(
                 "script_version",
-                f"The script was changed while you had this form open. "
-                f"Say which version you ran: version {self.version_run.number} is chosen.",
+                f"The script was changed while you had this form open. Version {self.version_run.number}, the one "
+                "shown here, is chosen: file again if you ran that one, or choose the newer one.",
             )
 
     def _read_ratings(self) -> Ratings:
@@ -253,7 +257,7 @@ def sentence(fault: Fault) -> str:
     dimension = taxonomy.DIMENSION_BY_KEY.get(fault.field)
     if dimension is not None:
         return _about_a_rating(fault, dimension.name)
-    if fault.code == Code.TOO_LONG:
+    if fault.code in {Code.TOO_LONG, Code.LINK_TOO_LONG}:
         return _about_a_length(fault.field, int(fault.about))
     return _SENTENCES[fault.code].format(tag=_label(fault.about))
 
@@ -270,8 +274,17 @@ def _about_a_rating(fault: Fault, name: str) -> str:
     }[fault.code]
 
 
+MOST_CHARACTERS = {
+    "comment": MOST_COMMENT_CHARACTERS,
+    "camera_note": MOST_NOTE_CHARACTERS,
+    "recording_link": links.MOST_CHARACTERS,
+}
+
+
 def _about_a_length(field: str, length: int) -> str:
-    most = MOST_COMMENT_CHARACTERS if field == "comment" else MOST_NOTE_CHARACTERS
+    most = MOST_CHARACTERS[field]
+    if field == "recording_link":
+        return f"This link has {length:,} characters, and at most {most:,} can be kept: paste a shorter one."
     return f"{length:,} characters are too many: at most {most:,} can be kept, so take out {length - most:,}."
 
 
@@ -292,4 +305,5 @@ _SENTENCES = {
     "address, without a user name or password in it.",
     Code.IN_THE_FUTURE: "The call can't be in the future.",
     Code.LONG_AGO: "Check the year: nobody called Emma before 2000.",
+    Code.RETIRED_SCRIPT: "This script was retired before this time: only calls made before that can be filed.",
 }

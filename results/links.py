@@ -21,6 +21,11 @@ _V4_INSIDE_V6 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network(":
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
+def is_only_too_long(link: str) -> bool:
+    """Whether the link would do if it were not for its length: what leads somewhere stands at its beginning."""
+    return len(link) > MOST_CHARACTERS and is_public_link(link[:MOST_CHARACTERS])
+
+
 def is_public_link(link: str) -> bool:
     """True for an http(s) address of a public host, without credentials and at most 2,000 characters long.
 

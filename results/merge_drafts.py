@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from django.utils.dateparse import parse_datetime
+from django.utils.formats import date_format
 
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, ScriptVersion
 
-from .typed import PAGE, PLACE, Typed, picked
+from .typed import PAGE, PLACE, Typed, number_in, picked
 
 PROBLEMS = "problems"
 MINE, THEIRS = "mine", "theirs"
@@ -90,12 +91,12 @@ def shown(typed: Typed, field: str) -> list[str]:
 
 
 def _build(text: str) -> str:
-    build = Build.objects.filter(pk=text).first() if text.isdecimal() and len(text) < 19 else None
+    build = Build.objects.filter(pk=number_in(text)).first()
     return str(build or text)
 
 
 def _version(text: str) -> str:
-    version = ScriptVersion.objects.filter(pk=text).first() if text.isdecimal() and len(text) < 19 else None
+    version = ScriptVersion.objects.filter(pk=number_in(text)).first()
     return f"version {version.number}" if version else text
 
 
@@ -104,7 +105,7 @@ def _time(text: str) -> str:
         time = parse_datetime(text)
     except ValueError:
         return text
-    return f"{time:%d %b %Y, %H:%M}" if time else text
+    return date_format(time, "j M Y, H:i") if time else text
 
 
 _WORDS: dict[str, Callable[[str], str]] = {

@@ -15,7 +15,7 @@ from enum import StrEnum
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, ScriptVersion
 
-from .links import BLANK_LETTERS, is_public_link
+from .links import BLANK_LETTERS, is_only_too_long, is_public_link
 from .models import ALWAYS_RATED, MOST_COMMENT_CHARACTERS, MOST_NOTE_CHARACTERS, ProblemOrder
 
 STUCK_START = "stuck_start"
@@ -80,6 +80,7 @@ class Code(StrEnum):
     RETIRED_TAG = "retired tag"
     NEEDS_A_NOTE = "needs a note"
     NOT_A_LINK = "not a link"
+    LINK_TOO_LONG = "link too long"
     IN_THE_FUTURE = "in the future"
     LONG_AGO = "long ago"
     TOO_LONG = "too long"
@@ -136,9 +137,21 @@ def _faults_of_the_call(filing: Filing, now: datetime) -> list[Fault]:
         found.append(Fault("called_at", Code.IN_THE_FUTURE))
     if filing.called_at < NOBODY_CALLED_BEFORE:
         found.append(Fault("called_at", Code.LONG_AGO))
-    if filing.recording_link and not is_public_link(filing.recording_link):
-        found.append(Fault("recording_link", Code.NOT_A_LINK))
-    return found
+    version = filing.script_version
+    retired_at = version.script.retired_at if hasattr(version, "script") else None
+    if retired_at is not None and filing.called_at > retired_at:
+        found.append(Fault("called_at", Code.RETIRED_SCRIPT))
+    wrong_link = fault_of_link(filing.recording_link)
+    return found if wrong_link is None else [*found, wrong_link]
+
+
+def fault_of_link(link: str) -> Fault | None:
+    """What is wrong with a recording link; an empty one is only missing yet."""
+    if not link or is_public_link(link):
+        return None
+    if is_only_too_long(link):
+        return Fault("recording_link", Code.LINK_TOO_LONG, str(len(link)))
+    return Fault("recording_link", Code.NOT_A_LINK)
 
 
 def _faults_without_a_call(filing: Filing) -> list[Fault]:

@@ -29,6 +29,8 @@ NAMES = (
     "met_emma_before",
 )
 
+MOST_NUMBER = 2**63 - 1
+
 Typed = dict[str, str]
 _KNOWN = frozenset({*NAMES, PAGE})
 
@@ -52,7 +54,8 @@ def typed_in(data: Mapping[str, Any]) -> Typed:
 def number_in(text: object) -> int:
     """A whole number as a browser sends it; 0 for anything else."""
     words = text if isinstance(text, str) else ""
-    return int(words) if words.isascii() and words.isdecimal() and len(words) < 10 else 0
+    number = int(words) if words.isascii() and words.isdecimal() and len(words) < 20 else 0
+    return number if number <= MOST_NUMBER else 0
 
 
 def said(typed: Typed) -> Typed:

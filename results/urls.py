@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from .views import correcting, dashboard, filing, rows, sheet
+from .views import correcting, dashboard, filing, rows, sheet, todo
 
 urlpatterns = [
     path("dashboard/", dashboard.dashboard, name="dashboard"),
@@ -17,5 +17,5 @@ urlpatterns = [
     path("import/<uuid:uuid>/", sheet.import_preview, name="import_preview"),
     path("import/<uuid:uuid>/apply/", sheet.import_apply, name="import_apply"),
     path("import/<uuid:uuid>/discard/", sheet.import_discard, name="import_discard"),
-    path("todo/", correcting.todo, name="todo"),
+    path("todo/", todo.todo, name="todo"),
 ]

@@ -48,9 +48,11 @@ REASONS = {
     Code.DOUBLED_TAG: "tag picked twice",
     Code.NEEDS_A_NOTE: "Other without a note",
     Code.NOT_A_LINK: "not a link",
+    Code.LINK_TOO_LONG: "not a link",
     Code.IN_THE_FUTURE: "date in the future",
     Code.LONG_AGO: IMPOSSIBLE_DATE,
     Code.TOO_LONG: "comment too long",
+    Code.RETIRED_SCRIPT: "script retired before",
 }
 COLUMN_OF_FIELD = {"called_at": "timestamp", "recording_link": "link", "problems": "biggest"}
 YES = frozenset({"yes", "y", "true", "1", "1.0", "x"})

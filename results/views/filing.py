@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import uuid as uuids
+from dataclasses import replace
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseBase, HttpResponseRedirect
@@ -18,7 +20,8 @@ from emma_eval.accounts.roles import Role, UserRequest, for_roles
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, Script, ScriptVersion
 
-from ..file_result import FiledOtherwiseError, file_result
+from ..correct_result import CorrectedElsewhereError, ReviewedError, add_recording_link
+from ..file_result import FiledOtherwiseError, ScriptFiledForCallError, file_result
 from ..forms import NO, YES, ResultForm
 from ..merge_drafts import differences, merged
 from ..models import Draft, Result
@@ -29,12 +32,12 @@ from ..save_draft import (
     discard_draft,
     save_draft,
 )
+from ..tell_call import odds_with, results_of_call, titles_of
+from ..tell_drafts import other_drafts
 from ..typed import Typed, number_in, said, typed_in
 from .form_page import FormPage
 from .saving import save
 from .words import typed_of
-
-MOST_DIGITS = 18
 
 
 class SeeOther(HttpResponseRedirect):
@@ -52,10 +55,11 @@ def result_new(request: UserRequest) -> HttpResponse:
     if not slug:
         return _pick_a_script(request, uuids.uuid4(), is_new=True)
     version = _latest_version(request.user, slug)
-    if version.script.retired_at is not None:
-        messages.warning(request, f"“{version.title}” was retired, so it takes no new results. Pick another script.")
+    call = _call_in(request)
+    if any(result.script_id == slug for result in results_of_call(request.user, call)):
+        messages.warning(request, f"“{version.title}” is filed for this call already. Pick another script.")
         return _pick_a_script(request, uuids.uuid4(), is_new=True)
-    typed = _first_words(request.user, version, request.GET.get("call", ""))
+    typed = _first_words(request.user, version, call)
     form = _form(request.user, version, typed)
     return _show(request, FormPage(form, str(uuids.uuid4()), is_new=True))
 
@@ -83,7 +87,7 @@ def _show_draft(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
     version = _version_for(request, found, typed)
     if version is None:
         return _pick_a_script(request, uuid)
-    words = typed if typed is not None else _first_words(request.user, version, request.GET.get("call", ""))
+    words = typed if typed is not None else _first_words(request.user, version, _call_in(request))
     page = FormPage(
         _form(request.user, version, words),
         str(uuid),
@@ -105,9 +109,8 @@ def _version_for(request: UserRequest, found: Draft | None, typed: Typed | None)
 
 
 def _version(user: User, pk: str) -> ScriptVersion:
-    if not (pk.isascii() and pk.isdecimal() and len(pk) <= MOST_DIGITS):
-        raise Http404
-    return get_object_or_404(ScriptVersion.objects.visible_to(user).select_related("script__latest"), pk=pk)
+    versions = ScriptVersion.objects.visible_to(user).select_related("script__latest")
+    return get_object_or_404(versions, pk=number_in(pk))
 
 
 def _latest_version(user: User, slug: str) -> ScriptVersion:
@@ -122,11 +125,19 @@ def _form(user: User, version: ScriptVersion, typed: Typed) -> ResultForm:
     return ResultForm(initial=typed, version_run=version, tester_id=user.pk)
 
 
-def _first_words(user: User, version: ScriptVersion, call: str) -> Typed:
+def _call_in(request: UserRequest) -> uuids.UUID | None:
+    """The call that the address names, for another script of it."""
+    try:
+        return uuids.UUID(request.GET.get("call", ""))
+    except ValueError:
+        return None
+
+
+def _first_words(user: User, version: ScriptVersion, call: uuids.UUID | None) -> Typed:
     """What a fresh form says: the current build, now, the script's camera; or what the same call said before."""
-    same_call = _result_of_call(user, call)
-    if same_call is not None:
-        known = typed_of(same_call)
+    of_the_call = results_of_call(user, call)
+    if of_the_call:
+        known = typed_of(of_the_call[0])
         return {
             **{name: known[name] for name in ("call", "build", "called_at", "recording_link") if name in known},
             "met_emma_before": known["met_emma_before"],
@@ -136,24 +147,21 @@ def _first_words(user: User, version: ScriptVersion, call: str) -> Typed:
     has_met = Result.objects.filter(tester=user, never_started=False).exists()
     return {
         "call": str(uuids.uuid4()),
-        "called_at": f"{timezone.localtime():%Y-%m-%dT%H:%M}",
+        **({} if version.script.retired_at else {"called_at": f"{timezone.localtime():%Y-%m-%dT%H:%M}"}),
         "camera_used": YES if version.uses_camera else NO,
         **({"build": str(build.pk)} if build else {}),
         **({"met_emma_before": YES} if has_met else {}),
     }
 
 
-def _result_of_call(user: User, call: str) -> Result | None:
-    """A result of that call, if the call is this tester's own."""
-    try:
-        call_uuid = uuids.UUID(call)
-    except ValueError:
-        return None
-    own = Result.objects.visible_to(user).filter(tester=user, call_uuid=call_uuid)
-    return own.select_related("build").order_by("id").first()
-
-
 def _show(request: UserRequest, page: FormPage, status: int = 200) -> HttpResponse:
+    """The form, with what is filed of its call and what else is begun of its script."""
+    draft_uuid = uuids.UUID(page.uuid)
+    page = replace(
+        page,
+        mates=results_of_call(request.user, page.call, besides=draft_uuid),
+        other_drafts=other_drafts(request.user, page.version.script, besides=draft_uuid),
+    )
     return render(request, "results/result_form.html", page.context(), status=status)
 
 
@@ -163,12 +171,18 @@ def _pick_a_script(request: UserRequest, uuid: uuids.UUID, *, is_new: bool = Fal
         (name, [script for script in scripts.order_by("latest__title") if script.area == area])
         for area, name in taxonomy.AREAS
     ]
+    filed = {result.script_id: result for result in results_of_call(request.user, _call_in(request))}
     context = {
-        "areas": [(name, found) for name, found in by_area if found],
+        "areas": [(name, _with_results(found, filed)) for name, found in by_area if found],
         "address": reverse("result_new") if is_new else reverse("draft", args=[uuid]),
         "call": request.GET.get("call", ""),
     }
     return render(request, "results/pick_script.html", context)
+
+
+def _with_results(scripts: list[Script], filed: dict[str, Result]) -> list[tuple[Script, Result | None]]:
+    """Each script with what is filed of it for the call in hand: it can't be filed for that call again."""
+    return [(script, filed.get(script.slug)) for script in scripts]
 
 
 # --- filing ------------------------------------------------------------------------------------
@@ -194,23 +208,52 @@ def draft_file(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
     typed = typed_in(request.POST.dict())
     if there is not None and changed_elsewhere(there, typed, based_on=number_in(request.POST.get("version"))):
         return _choose(request, uuid, typed, there, {})
-    return _file(request, uuid, form)
+    return _file(request, uuid, form, is_filed=filed is not None)
 
 
-def _file(request: UserRequest, uuid: uuids.UUID, form: ResultForm) -> HttpResponse:
+def _show_at_odds(request: UserRequest, uuid: uuids.UUID, form: ResultForm, at_odds: Result) -> HttpResponse:
+    """What is filed of the call forbids this: all that was typed stays, to be mended or filed as another call."""
+    version = number_in(request.POST.get("version"))
+    page = FormPage(form, str(uuid), draft_version=version, is_unsaved=True, at_odds=at_odds)
+    return _show(request, page, status=422)
+
+
+def _file(request: UserRequest, uuid: uuids.UUID, form: ResultForm, *, is_filed: bool) -> HttpResponse:
+    call = _call_of(request, form)
+    mates = results_of_call(request.user, call, besides=uuid)
+    for field, words in odds_with(form.filing, mates[0]) if mates and not is_filed else ():
+        form.add_error(field, words)
+    if form.errors:
+        return _show_at_odds(request, uuid, form, mates[0])
     try:
-        filed = file_result(request.user, uuid, form.filing, call_uuid=_call_of(request.user, form))
+        filed = file_result(request.user, uuid, form.filing, call_uuid=call)
     except FiledOtherwiseError as otherwise:
         return _already_filed(request, otherwise.result, typed_in(request.POST.dict()))
+    except ScriptFiledForCallError as filed_for_call:
+        twin = filed_for_call.result
+        form.add_error(None, f"“{twin.script_version.title}” is filed for this call already: one call has one of each.")
+        return _show_at_odds(request, uuid, form, twin)
     _say_filed(request, filed.result, form)
+    _give_link_to(request, mates, filed.result)
     return SeeOther(filed.result.get_absolute_url())
 
 
-def _call_of(user: User, form: ResultForm) -> uuids.UUID | None:
-    """The call that the form names, unless it is another tester's."""
+def _call_of(request: UserRequest, form: ResultForm) -> uuids.UUID | None:
+    """The call that the form names, unless it is another tester's, or the tester says it was another call."""
     call: uuids.UUID | None = form.cleaned_data["call"]
-    is_foreign = call is not None and Result.objects.filter(call_uuid=call).exclude(tester=user).exists()
-    return None if is_foreign else call
+    is_foreign = call is not None and Result.objects.filter(call_uuid=call).exclude(tester=request.user).exists()
+    return None if is_foreign or "another_call" in request.POST else call
+
+
+def _give_link_to(request: UserRequest, mates: list[Result], filed: Result) -> None:
+    """The link that came with this result is that of the whole call."""
+    waiting = next((mate for mate in mates if not mate.recording_link and mate.reviewed_at is None), None)
+    if waiting is None or not filed.recording_link:
+        return
+    with contextlib.suppress(ReviewedError, CorrectedElsewhereError):  # then it waits on the to-do page, as before
+        corrected = add_recording_link(request.user, waiting, filed.recording_link)
+        shared = corrected.shared if corrected else ()
+        messages.success(request, f"The recording link was added to {titles_of([waiting, *shared])} too.")
 
 
 def _say_filed(request: UserRequest, result: Result, form: ResultForm) -> None:

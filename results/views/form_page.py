@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import uuid as uuids
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.conf import settings
@@ -12,7 +13,9 @@ from scripts_catalog.models import Build, ScriptVersion
 from scripts_catalog.wording import ShownAnchor
 
 from ..forms import ResultForm
-from ..models import DIMENSION_KEYS, MOST_COMMENT_CHARACTERS
+from ..models import DIMENSION_KEYS, MOST_COMMENT_CHARACTERS, Result
+from ..tell_call import titles_of
+from ..tell_drafts import DraftLine
 from ..typed import PLACE, place_name
 
 # Where the link of an error leads; a field that is not listed stands under its own name.
@@ -81,7 +84,10 @@ class DimensionRow:
 
 @dataclass(frozen=True)
 class FormPage:
-    """The form with all that stands around it."""
+    """The form with all that stands around it.
+
+    `mates` are the tester's other results of the same call; `at_odds` is the one that this form can't stand beside.
+    """
 
     form: ResultForm
     uuid: str = ""
@@ -91,6 +97,41 @@ class FormPage:
     is_unsaved: bool = False
     is_merged: bool = False
     result_version: int = 0
+    mates: list[Result] = field(default_factory=list)
+    at_odds: Result | None = None
+    other_drafts: list[DraftLine] = field(default_factory=list)
+
+    @property
+    def call(self) -> uuids.UUID | None:
+        """The call that the form names, as far as it is one."""
+        try:
+            return uuids.UUID(str(self.form["call"].value() or ""))
+        except ValueError:
+            return None
+
+    @property
+    def open_mates(self) -> list[Result]:
+        """Those that a correction of the call's facts changes too."""
+        return [mate for mate in self.mates if mate.reviewed_at is None]
+
+    @property
+    def open_titles(self) -> str:
+        return titles_of(self.open_mates)
+
+    @property
+    def reviewed_titles(self) -> str:
+        return titles_of(mate for mate in self.mates if mate.reviewed_at is not None)
+
+    @property
+    def scripts_of_the_call(self) -> int:
+        """How many results share what is said about the call, this one included."""
+        return len(self.open_mates) + 1
+
+    @property
+    def returning_hint(self) -> str:
+        hint = "Returning user: repetition only shows across calls."
+        holds_for_more = self.result_version and self.open_mates
+        return f"{hint} Holds for all {self.scripts_of_the_call} scripts of this call." if holds_for_more else hint
 
     @property
     def version(self) -> ScriptVersion:

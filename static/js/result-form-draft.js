@@ -1,5 +1,6 @@
-// The draft, saved as you go: at once in this browser, within two seconds on the site. An older tab never writes
-// over a newer one: the site refuses, and the page shows what differs.
+// What is typed, saved as you go: at once in this browser and, if it is a draft, within two seconds on the site. An
+// older tab never writes over a newer one: the site refuses, and the page shows what differs. A correction stays in
+// this browser until it is saved by hand.
 
 const form = document.querySelector("[data-result-form]");
 const state = document.querySelector("[data-state]");
@@ -13,9 +14,11 @@ const NOT_SAID = /^(csrfmiddlewaretoken|typed_by|version|newest|page|against|kee
 
 takeOwnUuid();
 const uuid = form.dataset.uuid;
-const key = `emma-draft:${document.body.dataset.user}:${uuid}`;
+const isCorrection = form.dataset.mode === "correct";
+const copies = window.localCopies;
+const key = isCorrection ? copies.keyOf("correction", form.dataset.result) : copies.keyOf("draft", uuid);
 const pageId = crypto.getRandomValues(new Uint32Array(2)).join("-");
-form.elements.page.value = pageId;
+if (!isCorrection) form.elements.page.value = pageId;
 
 let version = Number(form.elements.version.value);
 let base = read(); // what the site has at `version`
@@ -24,7 +27,10 @@ let timer = 0;
 let firstUnsavedAt = 0;
 let failures = 0;
 let isStopped = false;
-let isKeptHere = true;
+let isReady = false; // what was kept here before has been looked at
+let isKeptHere = false;
+let keeping = null; // the write to this browser's memory under way
+let isChangedSince = false;
 
 // The browser makes the UUID: whatever is lost on the way, the form and its result keep one name.
 function takeOwnUuid() {
@@ -35,10 +41,9 @@ function takeOwnUuid() {
   form.action = form.action.replace(given, made);
 }
 
-function showAddress() {
-  const address = new URL(form.dataset.draft, location.href);
-  address.search = new URLSearchParams({ script, script_version: read().script_version });
-  history.replaceState(null, "", address);
+function address() {
+  if (isCorrection) return new URL(form.action).pathname;
+  return `${form.dataset.draft}?${new URLSearchParams({ script, script_version: read().script_version })}`;
 }
 
 // --- the fields as text, as the site keeps them ---------------------------------------------------
@@ -69,22 +74,28 @@ const same = (one, other) => NAMES(one, other).every((name) => name === "page" |
 
 // --- the copy in this browser ------------------------------------------------------------------------
 
+// One write at a time; what changes meanwhile is written right after it.
 function keepHere() {
-  try {
-    const title = document.querySelector("h1").textContent;
-    localStorage.setItem(key, JSON.stringify({ version, base, fields: read(), script, title }));
-    isKeptHere = true;
-  } catch {
-    isKeptHere = false;
-  }
+  isChangedSince = true;
+  isKeptHere = false;
+  keeping ??= write().finally(() => { keeping = null; });
+  return keeping;
 }
 
-function copyHere() {
-  try {
-    return JSON.parse(localStorage.getItem(key));
-  } catch {
-    return null;
+async function write() {
+  const title = document.querySelector("h1").textContent;
+  while (isChangedSince) {
+    isChangedSince = false;
+    const fields = read();
+    if (isCorrection && same(fields, base)) await copies.remove(key);
+    else isKeptHere = await copies.keep(key, { version, base, fields, title, address: address() }).then(() => !isChangedSince, () => false);
   }
+  if (isCorrection) sayCorrection();
+}
+
+function sayCorrection() {
+  if (same(read(), base)) say("");
+  else say(isKeptHere ? "Not saved yet: kept in this browser" : "Not saved yet, and this browser can't keep a copy", !isKeptHere);
 }
 
 // --- saying how it stands ------------------------------------------------------------------------------
@@ -174,7 +185,9 @@ function refused(answer, fields, body) {
   if (body.error === "signed_out" || answer.type === "opaqueredirect") {
     sayNotSaved("signed out", body.sign_in ?? "/");
     saveLater();
-  } else if (body.error === "stale_page" || answer.status >= 500 || answer.status === 429) {
+  } else if (body.error === "stale_page") {
+    askWhoIsSignedIn();
+  } else if (answer.status >= 500 || answer.status === 429) {
     sayNotSaved("the site does not answer rightly, trying again");
     saveLater();
   } else if (body.error === "changed") {
@@ -187,6 +200,17 @@ function refused(answer, fields, body) {
     failures = 1; // nothing to try again before something else is typed
     sayNotSaved((body.message ?? "the script is not open to you any more").replace(/\.$/, ""));
   }
+}
+
+// Without its cookies the site can't tell an old page from a sign-in that is over. It knows when asked for a page, and
+// with that page comes a fresh token.
+async function askWhoIsSignedIn() {
+  sayNotSaved("trying again");
+  saveLater();
+  const answer = await fetch(form.dataset.askAt, { headers: { Accept: "application/json" }, redirect: "manual" }).catch(() => null);
+  if (answer?.status !== 401) return;
+  const { sign_in: signIn } = await answer.json().catch(() => ({}));
+  sayNotSaved("signed out", signIn ?? "/");
 }
 
 // --- another tab ---------------------------------------------------------------------------------------------
@@ -221,6 +245,7 @@ form.addEventListener("submit", async (event) => {
   keepHere();
   form.elements.csrfmiddlewaretoken.value = token();
   const button = event.submitter;
+  if (isCorrection) return saveCorrection(event);
   if (isFiling || button?.hasAttribute("formaction")) return;
   event.preventDefault();
   if (!navigator.onLine) {
@@ -233,47 +258,79 @@ form.addEventListener("submit", async (event) => {
   await Promise.race([sending, wait(3000)]);
   isStopped = true;
   isFiling = true;
-  sessionStorage.setItem("emma-filing", uuid);
+  sessionStorage.setItem("emma-filing", key);
   form.elements.csrfmiddlewaretoken.value = token();
   form.requestSubmit(button);
 });
 
-// --- start -----------------------------------------------------------------------------------------------------------
-
-function restore() {
-  const copy = copyHere();
-  if ("merged" in form.dataset) {
-    keepHere();
-  } else if ("unsaved" in form.dataset) {
-    base = {};
-    saveSoon();
-  } else if (copy && !same(copy.fields, base) && !same(copy.fields, copy.base)) {
-    const wasChangedElsewhere = copy.version !== version && !same(copy.base, base);
-    fill(copy.fields);
-    if (wasChangedElsewhere) ({ version, base } = copy); // so the site refuses it and shows what differs
-    say("What you typed here before was brought back.");
-    saveSoon();
-  } else if (form.dataset.savedAt) {
-    say(`Saved ${clock(form.dataset.savedAt)}`);
+function saveCorrection(event) {
+  if (navigator.onLine) {
+    sessionStorage.setItem("emma-filing", key);
+  } else {
+    event.preventDefault();
+    say("Not saved: offline. Save it when you are online again", true);
   }
 }
 
-form.addEventListener("input", () => {
+// --- start -----------------------------------------------------------------------------------------------------------
+
+async function start() {
+  const copy = await copies.read(key);
+  isReady = true;
+  if ("unsaved" in form.dataset) base = (isCorrection && copy?.version === version && copy.base) || {};
+  else if (!("merged" in form.dataset) && copy && !same(copy.fields, base) && !same(copy.fields, copy.base)) bringBack(copy);
+  else if (same(read(), base)) return sayUntouched();
+  typed();
+}
+
+// What was typed while the memory was being read goes over what was brought back from it.
+function bringBack(copy) {
+  const now = read();
+  const fields = { ...copy.fields };
+  for (const name of NAMES(now, base)) if ((now[name] ?? "") !== (base[name] ?? "")) fields[name] = now[name] ?? "";
+  const wasChangedElsewhere = copy.version !== version && !same(copy.base, base);
+  fill(fields);
+  if (wasChangedElsewhere) ({ version, base } = copy); // so the site refuses it and shows what differs
+  if (isCorrection) {
+    form.elements.version.value = version;
+    document.querySelector("[data-restored]").hidden = false;
+  } else {
+    say("What you typed here before was brought back.");
+  }
+}
+
+function sayUntouched() {
+  if ("merged" in form.dataset) keepHere();
+  if (form.dataset.savedAt) say(`Saved ${clock(form.dataset.savedAt)}`);
+}
+
+function typed() {
+  if (!isReady) return;
   keepHere();
   failures = 0;
-  saveSoon();
-});
-addEventListener("online", save);
-addEventListener("offline", () => { if (!same(read(), base)) sayNotSaved("offline"); });
-addEventListener("focus", () => { if (failures) save(); });
-addEventListener("pagehide", keepIfTyped);
-addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
-document.addEventListener("visibilitychange", () => { if (document.hidden && !same(read(), base)) save(); });
+  if (!isCorrection) saveSoon();
+}
 
 function keepIfTyped() {
-  if (!same(read(), base) && !isFiling) keepHere();
+  if (isReady && !same(read(), base) && !isFiling) keepHere();
+}
+
+form.addEventListener("input", typed);
+addEventListener("pagehide", keepIfTyped);
+addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+if (isCorrection) {
+  document.querySelector("[data-as-filed]").addEventListener("click", async () => {
+    isReady = false;
+    await copies.remove(key);
+    location.assign(form.action);
+  });
+} else {
+  addEventListener("online", save);
+  addEventListener("offline", () => { if (!same(read(), base)) sayNotSaved("offline"); });
+  addEventListener("focus", () => { if (failures) save(); });
+  document.addEventListener("visibilitychange", () => { if (document.hidden && !same(read(), base)) save(); });
+  history.replaceState(null, "", address());
 }
 
 sessionStorage.removeItem("emma-filing");
-restore();
-showAddress();
+start();

@@ -42,6 +42,8 @@ function drawPicked() {
     chip.setAttribute("aria-pressed", String(place >= 0));
     chip.querySelector(".chip-place").textContent = place >= 0 ? place + 1 : "";
   }
+  part("picked-count").textContent = picked.length;
+  part("to-order").hidden = picked.length === 0;
   part("needs-words").hidden = !picked.some((tag) => tag.startsWith("other_"));
   if (held) focusItem(held.tag, held.what);
 }
@@ -157,7 +159,18 @@ search.addEventListener("keydown", (event) => {
 const neverStarted = part("never-started");
 const vision = document.querySelector('[data-dimension="vision"]');
 
+let wasStartAdded = false;
+
+function sayNoCall() {
+  const given = parts("dimension").filter((row) => ["1", "2", "3", "4", "5"].includes(checked(row.dataset.dimension))).length;
+  const ratings = given === 1 ? "The rating you gave is put aside and is not filed. " : given ? `The ${given} ratings you gave are put aside and are not filed. ` : "Nothing is rated. ";
+  const words = `The call never started. ${ratings}“${labelOf("stuck_start")}” is among the problems.${given ? " Take the tick out to have the ratings back." : ""}`;
+  const line = neverStarted.checked ? words : "";
+  if (part("no-call").textContent !== line) part("no-call").textContent = line;
+}
+
 function settle() {
+  sayNoCall();
   const isOff = checked("vision") === "na" || checked("vision") === "";
   vision.classList.toggle("is-off", isOff && checked("camera_used") !== "yes");
   const note = part("camera-note");
@@ -175,13 +188,20 @@ form.addEventListener("change", (event) => {
   if (name === "vision") choose("camera_used", value === "na" ? "no" : "yes");
   if (name === "camera_used" && value === "no") choose("vision", "na");
   if (name === "camera_used" && value === "yes" && checked("vision") === "na") choose("vision", "na").checked = false;
-  if (event.target === neverStarted && neverStarted.checked && !picked.includes("stuck_start")) {
-    keepOrder(["stuck_start", ...picked]);
-    speak("Stuck start was put first among the problems.");
-  }
+  if (event.target === neverStarted) noteNoCall();
   settle();
 });
 form.addEventListener("input", settle);
+
+// The tag comes with the tick, and goes with it.
+function noteNoCall() {
+  const isThere = picked.includes("stuck_start");
+  if (neverStarted.checked && !isThere) keepOrder(["stuck_start", ...picked]);
+  if (!neverStarted.checked && isThere && wasStartAdded) keepOrder(picked.filter((tag) => tag !== "stuck_start"));
+  wasStartAdded = neverStarted.checked && !isThere;
+  sayNoCall();
+  speak(part("no-call").textContent || "The ratings are back.");
+}
 
 // --- keys ---------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import replace
+from datetime import timedelta
 from html import unescape
 from typing import Any
 
@@ -74,7 +75,9 @@ def test_a_change_is_written_with_before_and_after(tester_client: Client, tester
         "comment": ["As filed.", "Corrected."],
         "problems": [["too_fast", "cut_in"], ["cut_in", "too_fast"]],
     }
-    assert AuditEntry.objects.filter(action="result corrected").exists()
+    entry = AuditEntry.objects.get(action="corrected a result")
+    assert (entry.actor, entry.target) == (tester, str(result.pk))
+    assert entry.details_in_words() == [("changed", "Content, Comment, Problems")]
 
 
 def test_nothing_changed_is_said_and_not_written(tester_client: Client, result: Result) -> None:
@@ -205,3 +208,116 @@ def test_an_unknown_order_stays_unknown_until_the_problems_change(
     result.refresh_from_db()
     assert result.problem_order == ProblemOrder.OVERALL
     assert list(result.problems.values_list("tag", "rank")) == [("too_fast", 1), ("cut_in", 2)]
+
+
+# --- the facts of a call ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def mates(tester_client: Client, result: Result) -> list[Result]:
+    """Two more scripts of the same call."""
+    for slug in ("noisy-room", "small-talk"):
+        script = make.script(slug)
+        file(tester_client, fields(script, result.build, call=str(result.call_uuid), called_at="2026-03-02T14:36:07"))
+    return list(Result.objects.exclude(pk=result.pk).order_by("pk"))
+
+
+def test_the_facts_of_a_call_are_corrected_on_all_its_results(
+    tester: User, result: Result, mates: list[Result]
+) -> None:
+    build = make.build("2026.11")
+    said = replace(
+        filing_of(result),
+        build=build,
+        called_at=result.called_at - timedelta(hours=1),
+        recording_link="https://a.example/1",
+        met_emma_before=True,
+        comment="Of this one alone.",
+    )
+    corrected = correct_result(tester, result, said, based_on=1)
+    assert corrected is not None
+    assert corrected.shared == tuple(mates)
+    for mate in Result.objects.exclude(pk=result.pk):
+        assert (mate.build, mate.called_at, mate.recording_link) == (build, said.called_at, "https://a.example/1")
+        assert (mate.met_emma_before, mate.comment, mate.version) == (True, "", 2)
+        change = mate.changes.get()
+        assert (change.by, change.version) == (tester, 2)
+        assert set(change.fields) == {"build_id", "called_at", "recording_link", "met_emma_before"}
+        assert change.fields["build_id"] == ["00002026.00000010", "00002026.00000011"]
+    runs = dict(RunCount.objects.filter(build=build).values_list("script__slug", "runs"))
+    assert runs == {"bad-news-day": 1, "noisy-room": 1, "small-talk": 1}
+    assert not RunCount.objects.filter(build=result.build, runs__gt=0).exists()
+
+
+def test_what_was_not_changed_stays_different(tester: User, result: Result, mates: list[Result]) -> None:
+    Result.objects.filter(pk=mates[0].pk).update(met_emma_before=True)
+    correct_result(tester, result, replace(filing_of(result), recording_link="https://a.example/1"), based_on=1)
+    mates[0].refresh_from_db()
+    assert (mates[0].met_emma_before, mates[0].recording_link) == (True, "https://a.example/1")
+
+
+def test_a_change_of_this_result_alone_leaves_the_others(tester: User, result: Result, mates: list[Result]) -> None:
+    correct_result(tester, result, replace(filing_of(result), comment="x"), based_on=1)
+    assert set(Result.objects.exclude(pk=result.pk).values_list("version", flat=True)) == {1}
+
+
+def test_reviewed_results_of_the_call_stay_and_are_named(
+    tester_client: Client, result: Result, mates: list[Result]
+) -> None:
+    Result.objects.filter(pk=mates[0].pk).update(reviewed_at=timezone.now())
+    page = unescape(tester_client.get(f"/results/{result.pk}/edit/").text)
+    assert "hold for all 2 scripts of this call: what you change of them is changed on “Small talk” too." in page
+    assert "“Noisy room” was reviewed and stays as filed." in page
+    answer = tester_client.post(f"/results/{result.pk}/edit/", sent_for(result, met_emma_before="yes"), follow=True)
+    said = unescape(answer.text)
+    assert "What you changed about the call was changed on 1 other result of this call too: “Small talk”." in said
+    assert "“Noisy room” has been reviewed, so it stays as filed." in said
+    assert set(Result.objects.filter(met_emma_before=True)) == {result, mates[1]}
+
+
+def test_results_that_the_tester_may_not_see_stay_and_are_not_told_of(
+    tester_client: Client, result: Result, mates: list[Result]
+) -> None:
+    Script.objects.filter(slug="noisy-room").update(area=taxonomy.SAFETY)
+    page = tester_client.get(f"/results/{result.pk}/edit/").text
+    assert "for all 2 scripts" in page
+    answer = tester_client.post(f"/results/{result.pk}/edit/", sent_for(result, met_emma_before="yes"), follow=True)
+    assert "1 other result of this call" in answer.text
+    assert "Noisy room" not in page + answer.text
+    assert set(Result.objects.filter(met_emma_before=True)) == {result, mates[1]}
+
+
+def test_results_of_others_and_of_other_calls_stay(
+    trained_tester: User, tester: User, result: Result, build: Build
+) -> None:
+    other = make.script("noisy-room")
+    make.result(trained_tester, other, build, call_uuid=result.call_uuid)
+    make.result(tester, other, build)
+    correct_result(tester, result, replace(filing_of(result), met_emma_before=True), based_on=1)
+    assert Result.objects.get(met_emma_before=True) == result
+
+
+def test_a_result_alone_on_its_call_says_nothing_of_others(tester_client: Client, result: Result) -> None:
+    assert "scripts of this call" not in tester_client.get(f"/results/{result.pk}/edit/").text
+
+
+def test_an_older_tab_of_another_result_of_the_call_is_told(
+    tester_client: Client, tester: User, result: Result, mates: list[Result]
+) -> None:
+    correct_result(tester, result, replace(filing_of(result), recording_link="https://a.example/1"), based_on=1)
+    sent = sent_for(mates[0], comment="From the older tab.")
+    sent.pop("script_version")  # the form of a correction does not send it
+    answer = tester_client.post(f"/results/{mates[0].pk}/edit/", sent)
+    assert answer.status_code == 409
+    assert "Recording link: another tab changed this" in unescape(answer.text)
+    assert "Version of the script" not in unescape(answer.text)
+
+
+def test_a_script_that_was_retired_before_the_call_does_not_bar_a_correction(
+    tester_client: Client, result: Result
+) -> None:
+    Script.objects.update(retired_at="2026-01-01T00:00Z")
+    kept = tester_client.post(f"/results/{result.pk}/edit/", sent_for(result, comment="Still."))
+    assert kept.status_code == 302
+    later = sent_for(result, called_at="2026-03-02T15:00", version="2")
+    assert tester_client.post(f"/results/{result.pk}/edit/", later).status_code == 422

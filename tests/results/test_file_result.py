@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from emma_eval.accounts.models import AuditEntry, User
 from emma_eval.accounts.roles import Role
-from results.file_result import FiledOtherwiseError, SheetRow, file_result
+from results.file_result import FiledOtherwiseError, ScriptFiledForCallError, SheetRow, file_result
 from results.forms import ResultForm
 from results.models import DIMENSION_KEYS, Draft, Problem, ProblemOrder, Result
 from results.rules import Filing, Ratings
@@ -61,7 +61,7 @@ def test_it_writes_the_result_its_problems_its_count_and_the_trail(tester: User,
     assert list(filed.result.problems.values_list("tag", "position", "rank")) == [("too_fast", 1, 1), ("cut_in", 2, 2)]
     assert RunCount.objects.get(script=script, build=build).runs == 1
     assert not Draft.objects.exists()
-    assert AuditEntry.objects.filter(actor=tester, target=f"result {filed.result.pk}").exists()
+    assert AuditEntry.objects.filter(actor=tester, action="filed a result", target=filed.result.pk).exists()
 
 
 @pytest.mark.parametrize(
@@ -110,6 +110,23 @@ def test_the_same_draft_with_other_content_changes_nothing(
         file_result(tester, key, filing(script, build, **changes))
     assert Result.objects.get().content == 3
     assert Problem.objects.count() == 2
+
+
+def test_a_second_draft_of_a_script_for_one_call_is_refused(tester: User, script: Script, build: Build) -> None:
+    call = uuid.uuid4()
+    first = file_result(tester, uuid.uuid4(), filing(script, build), call_uuid=call)
+    with pytest.raises(ScriptFiledForCallError) as refused:
+        file_result(tester, uuid.uuid4(), filing(script, build), call_uuid=call)
+    assert refused.value.result == first.result
+    file_result(tester, uuid.uuid4(), filing(make.script("noisy-room"), build), call_uuid=call)
+    assert Result.objects.count() == 2
+
+
+def test_rows_of_a_sheet_may_share_a_call(tester: User, script: Script, build: Build) -> None:
+    call = uuid.uuid4()
+    for digest in "ab":
+        file_result(tester, uuid.uuid4(), filing(script, build), call_uuid=call, row=SheetRow(digest))
+    assert Result.objects.filter(call_uuid=call).count() == 2
 
 
 def test_the_same_draft_of_another_script_is_other_content(tester: User, script: Script, build: Build) -> None:
@@ -339,6 +356,20 @@ def test_of_two_contents_at_once_one_is_filed_and_the_other_told() -> None:
     kept = Result.objects.get().comment
     for number, answer in enumerate(answers):
         assert answer.status_code == (303 if said[number]["comment"] == kept else 409)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_drafts_of_one_script_for_one_call_at_once_one_is_filed() -> None:
+    tester = make.user("tess@example.test", Role.TESTER)
+    said, call = filing(make.script("bad-news-day"), make.build("2026.10")), uuid.uuid4()
+
+    def act(_: int) -> bool:
+        try:
+            return file_result(tester, uuid.uuid4(), said, call_uuid=call).is_new
+        except ScriptFiledForCallError:
+            return False
+
+    assert sum(together(16, act)) == Result.objects.count() == RunCount.objects.get().runs == 1
 
 
 @pytest.mark.django_db(transaction=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from results.links import is_public_link
+from results.links import is_only_too_long, is_public_link
 
 HOSTILE = [
     "",
@@ -151,3 +151,16 @@ def test_it_refuses(link: str) -> None:
 @pytest.mark.parametrize("link", HARMLESS, ids=lambda link: ascii(link)[:60])
 def test_it_accepts(link: str) -> None:
     assert is_public_link(link)
+
+
+@pytest.mark.parametrize(
+    ("link", "is_it"),
+    [
+        ("https://example.com/".ljust(2_000, "a"), False),
+        ("https://example.com/".ljust(2_001, "a"), True),
+        ("https://10.0.0.1/".ljust(2_001, "a"), False),
+        ("javascript:".ljust(9_000, "a"), False),
+    ],
+)
+def test_a_long_link_is_only_too_long_if_it_leads_somewhere(link: str, is_it: bool) -> None:
+    assert is_only_too_long(link) is is_it

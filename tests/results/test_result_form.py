@@ -48,6 +48,11 @@ def errors(page: Any) -> list[str]:
     return [unescape(words) for _, words in links]
 
 
+def text_of(page: Any) -> str:
+    """What a page says, without its markup."""
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", page.text)).split())
+
+
 def newer_version(script: Script) -> ScriptVersion:
     assert script.latest is not None
     old = script.latest
@@ -111,11 +116,12 @@ def test_a_safety_script_is_as_unknown_as_one_that_is_not(tester_client: Client,
     assert "quiet-hint" not in tester_client.get("/results/new/").text
 
 
-def test_a_retired_script_is_not_offered(tester_client: Client, script: Script) -> None:
+def test_a_retired_script_is_not_offered_and_can_be_asked_for(tester_client: Client, script: Script) -> None:
     Script.objects.update(retired_at="2026-01-01T00:00Z")
-    page = tester_client.get("/results/new/?script=bad-news-day")
-    assert "was retired" in page.text
-    assert "data-result-form" not in page.text
+    assert "bad-news-day" not in tester_client.get("/results/new/").text
+    page = tester_client.get("/results/new/?script=bad-news-day").text
+    assert "This script was retired on 1 Jan 2026, 08:00. A call made before that can still be filed." in page
+    assert 'id="id_called_at" value=""' in page
 
 
 def test_only_testers_file(eval_client: Client, script: Script) -> None:
@@ -257,15 +263,138 @@ def test_two_scripts_of_one_call_share_it(tester_client: Client, script: Script,
     other = make.script("noisy-room")
     old_build = make.build("2025.1")
     link = "https://a.example/rec"
-    file(tester_client, fields(script, old_build, recording_link=link, met_emma_before="yes"))
+    facts = {"recording_link": link, "met_emma_before": "yes"}
+    file(tester_client, fields(script, old_build, **facts))
     first = Result.objects.get()
     page = tester_client.get(f"/results/new/?call={first.call_uuid}&script=noisy-room").text
     assert f'name="call" value="{first.call_uuid}"' in page
     assert f'<option value="{old_build.pk}" selected>' in page
     assert link in page
     assert 'value="2026-03-02T14:36"' in page
-    file(tester_client, fields(other, build, call=str(first.call_uuid)))
+    file(tester_client, fields(other, old_build, call=str(first.call_uuid), **facts))
     assert Result.objects.filter(call_uuid=first.call_uuid).count() == 2
+
+
+# --- one call ----------------------------------------------------------------------------------------------
+
+
+def mate_of(result: Result, script: Script, **changes: Any) -> dict[str, str]:
+    """Another script of the same call, telling the same of it."""
+    return fields(script, result.build, call=str(result.call_uuid), **changes)
+
+
+def test_the_form_says_which_call_it_belongs_to(tester_client: Client, script: Script, build: Build) -> None:
+    make.script("noisy-room")
+    file(tester_client, fields(script, build))
+    first = Result.objects.get()
+    page = text_of(tester_client.get(f"/results/new/?call={first.call_uuid}&script=noisy-room"))
+    assert "Another script of your call of 2 Mar 2026, 14:36 on build 2026.10." in page
+    assert "Filed of it already: Bad news day." in page
+
+
+def test_a_script_is_filed_once_for_a_call(tester_client: Client, script: Script, build: Build) -> None:
+    file(tester_client, fields(script, build))
+    first = Result.objects.get()
+    answer = file(tester_client, mate_of(first, script, comment="Kept."))
+    assert answer.status_code == 422
+    assert errors(answer) == ["“Bad news day” is filed for this call already: one call has one of each."]
+    assert "Kept." in answer.text
+    assert first.get_absolute_url() in answer.text
+    assert RunCount.objects.get().runs == 1
+
+
+def test_what_was_another_call_after_all_is_filed_as_one(tester_client: Client, script: Script, build: Build) -> None:
+    file(tester_client, fields(script, build))
+    first = Result.objects.get()
+    key, sent = uuid.uuid4(), mate_of(first, script, another_call="1")
+    assert [file(tester_client, sent, key).status_code for _ in range(2)] == [303, 303]
+    assert Result.objects.exclude(pk=first.pk).get().call_uuid != first.call_uuid
+
+
+def test_the_choice_of_scripts_tells_what_is_filed_for_the_call(
+    tester_client: Client, script: Script, build: Build
+) -> None:
+    make.script("noisy-room")
+    file(tester_client, fields(script, build))
+    call = Result.objects.get().call_uuid
+    for address in (f"/results/new/?call={call}", f"/results/new/?call={call}&script=bad-news-day"):
+        page = tester_client.get(address)
+        assert re.findall(r"\?script=([a-z-]+)", page.text) == ["noisy-room"]
+        assert "Bad news day filed for this call" in text_of(page)
+    assert "is filed for this call already. Pick another script." in text_of(page)
+
+
+def test_another_script_tells_the_same_of_the_call_or_says_what_to_do(
+    tester_client: Client, script: Script, build: Build
+) -> None:
+    other, other_build = make.script("noisy-room"), make.build("2026.11")
+    file(tester_client, fields(script, build, recording_link="https://a.example/1"))
+    first = Result.objects.get()
+    sent = fields(
+        other,
+        other_build,
+        call=str(first.call_uuid),
+        called_at="2026-03-02T14:37",
+        met_emma_before="yes",
+        recording_link="https://a.example/2",
+    )
+    what_to_do = "Say the same here, correct what is filed, or file this as another call."
+    assert errors(file(tester_client, sent)) == [
+        f"This call is filed with {words}. {what_to_do}"
+        for words in ("build 2026.10", "the time 2 Mar 2026, 14:36", "the link https://a.example/1", "“no”")
+    ]
+    assert file(tester_client, {**sent, "another_call": "1"}).status_code == 303
+
+
+def test_a_link_that_comes_with_another_script_is_that_of_the_call(
+    tester_client: Client, script: Script, build: Build
+) -> None:
+    file(tester_client, fields(script, build))
+    first = Result.objects.get()
+    file(tester_client, mate_of(first, make.script("noisy-room"), recording_link="https://a.example/1"))
+    first.refresh_from_db()
+    assert first.recording_link == "https://a.example/1"
+    assert first.changes.get().fields == {"recording_link": ["", "https://a.example/1"]}
+    assert "The recording link was added to “Bad news day” too." in unescape(tester_client.get("/todo/").text)
+
+
+def test_a_second_draft_of_a_script_tells_of_the_first(
+    tester_client: Client, tester: User, script: Script, build: Build
+) -> None:
+    key = uuid.uuid4()
+    typed = {"called_at": "2026-03-02T14:36", "build": str(build.pk), "comment": "She  spoke\nfirst. " + "x" * 100}
+    save_draft(tester, key, script, typed, based_on=0)
+    page = tester_client.get("/results/new/?script=bad-news-day")
+    assert "You have begun another draft of this script" in page.text
+    assert f'<a href="/drafts/{key}/">Call of 2 Mar 2026, 14:36' in page.text
+    assert f"on build 2026.10: “She spoke first. {'x' * 63}…”" in text_of(page)
+    assert "You have begun" not in tester_client.get(f"/drafts/{key}/").text
+
+
+@pytest.mark.parametrize("typed", [{}, {"called_at": "2026-02-30T99:00", "build": "9" * 40}])
+def test_a_draft_without_a_readable_call_says_so(
+    tester_client: Client, tester: User, script: Script, typed: dict[str, str]
+) -> None:
+    save_draft(tester, uuid.uuid4(), script, {"comment": "x", **typed}, based_on=0)
+    assert "Without a time" in tester_client.get("/results/new/?script=bad-news-day").text
+    assert "Call without a time" in tester_client.get("/todo/").text
+
+
+def test_dimensions_without_words_of_the_script_show_the_guides(
+    tester_client: Client, script: Script, build: Build
+) -> None:
+    page = unescape(tester_client.get("/results/new/?script=bad-news-day").text)
+    here = re.findall(r'<div class="rate-here small">(.*?)</div>', page, re.DOTALL)
+    assert len(here) == 6
+    assert all("rating-5" in words and "rating-1" in words for words in here)
+    assert sum("General quality" in words for words in here) == 5
+
+
+def test_a_call_that_never_started_asks_for_words_and_needs_none(
+    tester_client: Client, script: Script, build: Build
+) -> None:
+    assert "Say in the comment what you saw or heard." in tester_client.get("/results/new/?script=bad-news-day").text
+    assert file(tester_client, fields(script, build, never_started="on", **unrated())).status_code == 303
 
 
 def test_nobody_joins_the_call_of_another(
@@ -286,7 +415,10 @@ def test_a_newer_version_is_told_and_the_one_that_was_run_is_kept(
     new = newer_version(script)
     answer = file(tester_client, sent)
     assert answer.status_code == 422
-    assert "version 1 is chosen" in errors(answer)[0]
+    assert errors(answer) == [
+        "The script was changed while you had this form open. Version 1, the one shown here, is chosen: "
+        "file again if you ran that one, or choose the newer one."
+    ]
     assert "As I ran it." in answer.text
     assert file(tester_client, {**sent, "newest": str(new.pk)}).status_code == 303
     assert Result.objects.get().script_version.number == 1
@@ -303,12 +435,20 @@ def test_a_draft_of_an_older_version_offers_both(
     assert "I ran version 2" in page
 
 
-def test_a_retired_script_takes_no_new_result(tester_client: Client, script: Script, build: Build) -> None:
+def test_a_retired_script_takes_no_later_call(tester_client: Client, script: Script, build: Build) -> None:
     sent = fields(script, build, comment="Too late.")
-    Script.objects.update(retired_at="2026-01-01T00:00Z")
+    Script.objects.update(retired_at="2026-03-02T06:35Z")  # the call was at 06:36
     answer = file(tester_client, sent)
-    assert errors(answer) == ["This script was retired, so it can't get new results."]
+    assert errors(answer) == ["This script was retired before this time: only calls made before that can be filed."]
     assert "Too late." in answer.text
+
+
+def test_a_call_before_the_script_was_retired_can_still_be_filed(
+    tester_client: Client, script: Script, build: Build
+) -> None:
+    sent = fields(script, build)
+    Script.objects.update(retired_at="2026-03-02T06:37Z")
+    assert file(tester_client, sent).status_code == 303
 
 
 def test_a_safety_script_can_not_be_filed_by_the_untrained(
@@ -457,6 +597,51 @@ def test_a_wrong_link_stays_in_its_field(tester_client: Client, script: Script, 
     assert answer.status_code == 422
     assert 'value="javascript:1"' in answer.text
     assert "This is not a link that others can open" in unescape(answer.text)
+    assert 'method="post" novalidate' in answer.text
+    empty = tester_client.post("/todo/", {"result": Result.objects.get().pk, "recording_link": " "})
+    assert "Paste the link of the recording." in empty.text
+
+
+def test_a_link_that_is_too_long_is_told_so(tester_client: Client, script: Script, build: Build) -> None:
+    words = "This link has 9,000 characters, and at most 2,000 can be kept: paste a shorter one."
+    link = "https://a.example/".ljust(9_000, "a")
+    assert errors(file(tester_client, fields(script, build, recording_link=link))) == [words]
+    file(tester_client, fields(script, build))
+    answer = tester_client.post("/todo/", {"result": Result.objects.get().pk, "recording_link": link})
+    assert words in answer.text
+
+
+def test_one_link_is_asked_for_each_call_and_given_to_all_its_results(
+    tester_client: Client, tester: User, script: Script, build: Build
+) -> None:
+    other = make.script("noisy-room", title="Noisy room")
+    file(tester_client, fields(script, build))
+    first = Result.objects.get()
+    file(tester_client, mate_of(first, other))
+    file(tester_client, fields(script, build, called_at="2026-03-01T10:00"))
+    page = tester_client.get("/todo/").text
+    assert page.count('name="recording_link"') == 2
+    assert "one link for its 2 results" in page
+    tester_client.post("/todo/", {"result": first.pk, "recording_link": "https://a.example/1"})
+    assert sorted(Result.objects.values_list("recording_link", flat=True)) == ["", *["https://a.example/1"] * 2]
+    page = unescape(tester_client.get("/todo/").text)
+    assert "The recording link is added to “Bad news day” and “Noisy room”." in page
+    assert page.count('name="recording_link"') == 1
+
+
+def test_who_has_filed_nothing_is_not_told_that_all_have_their_recording(tester_client: Client, tester: User) -> None:
+    assert "Nothing here yet." in tester_client.get("/todo/").text
+
+
+def test_the_to_do_page_tells_drafts_of_one_script_apart(
+    tester_client: Client, tester: User, script: Script, build: Build
+) -> None:
+    for time, words in (("2026-03-02T14:36", "The first."), ("2026-03-03T09:00", "The second.")):
+        typed = {"called_at": time, "build": str(build.pk), "comment": words}
+        save_draft(tester, uuid.uuid4(), script, typed, based_on=0)
+    page = text_of(tester_client.get("/todo/"))
+    assert "Call of 2 Mar 2026, 14:36 · build 2026.10 “The first.”" in page
+    assert "Call of 3 Mar 2026, 09:00 · build 2026.10 “The second.”" in page
 
 
 def test_only_what_is_mine_and_still_open_waits_for_a_link(

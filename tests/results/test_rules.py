@@ -10,7 +10,7 @@ import pytest
 
 from results.rules import Code, Filing, Ratings, faults_of, has_words, read_rating, without_control_characters
 from scripts_catalog import taxonomy
-from scripts_catalog.models import Build, ScriptVersion
+from scripts_catalog.models import Build, Script, ScriptVersion
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 FIVE = Ratings(4, 4, 4, 4, 4)
@@ -182,6 +182,26 @@ def test_a_call_took_place_between_2000_and_now(called_at: datetime, faults: lis
     assert found(filing(called_at=called_at)) == faults
 
 
-@pytest.mark.parametrize(("link", "is_right"), [("", True), ("https://example.com/a", True), ("javascript:1", False)])
-def test_a_recording_link_may_be_missing_but_not_wrong(link: str, is_right: bool) -> None:
-    assert found(filing(recording_link=link)) == ([] if is_right else [("recording_link", Code.NOT_A_LINK)])
+@pytest.mark.parametrize(
+    ("link", "codes"),
+    [
+        ("", []),
+        ("https://example.com/a", []),
+        ("javascript:1", [Code.NOT_A_LINK]),
+        ("javascript:".ljust(9_000, "1"), [Code.NOT_A_LINK]),
+        ("https://example.com/".ljust(9_000, "a"), [Code.LINK_TOO_LONG]),
+    ],
+)
+def test_a_recording_link_may_be_missing_but_not_wrong(link: str, codes: list[Code]) -> None:
+    assert found(filing(recording_link=link)) == [("recording_link", code) for code in codes]
+
+
+@pytest.mark.parametrize(
+    ("after_retirement", "faults"),
+    [(timedelta(0), []), (timedelta(seconds=1), [("called_at", Code.RETIRED_SCRIPT)]), (timedelta(days=-9), [])],
+)
+def test_a_retired_script_takes_the_calls_made_before(
+    after_retirement: timedelta, faults: list[tuple[str, Code]]
+) -> None:
+    script = Script(slug="gone", retired_at=NOW - after_retirement)
+    assert found(replace(filing(), script_version=ScriptVersion(script=script))) == faults

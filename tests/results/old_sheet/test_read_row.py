@@ -17,6 +17,7 @@ from results.old_sheet.read_row import BadRow, Catalogue, GoodRow, read_row
 from results.old_sheet.read_sheet import COLUMNS, Row
 from results.old_sheet.times import time_of
 from scripts_catalog import taxonomy
+from scripts_catalog.models import Script
 from tests import make
 from tests.results.old_sheet import sheet
 
@@ -157,6 +158,7 @@ def test_unknown_words_hide_no_tag() -> None:
         ({"link": "https://user:secret@example.test/x"}, ["not a link"]),
         ({"link": "http://169.254.169.254/"}, ["not a link"]),
         ({"link": "none yet"}, ["not a link"]),
+        ({"link": "https://example.test/".ljust(9_000, "a")}, ["not a link"]),
         ({"link": ""}, []),
         ({"biggest": LABEL["too_slow"]}, ["biggest problem not among the picked"]),
         ({"biggest": "Talks too much"}, ["biggest problem not among the picked"]),
@@ -390,3 +392,10 @@ def test_any_text_in_any_cell_is_read_or_faulted(catalogue: Catalogue, said: dic
         kept = (found.email, found.filing.build.name, found.filing.comment, *astuple(found.sheet_row))
         assert "\x00" not in "".join([*kept, found.filing.recording_link])
         "".join(kept).encode()  # nothing that a database could not hold
+
+
+def test_a_script_that_was_retired_takes_the_calls_before(catalogue: Catalogue) -> None:
+    script = Script.objects.get(slug="small-talk")
+    for retired_at, found in (("2026-01-01T00:00Z", ["script retired before"]), ("2026-10-01T00:00Z", [])):
+        Script.objects.filter(pk=script.pk).update(retired_at=retired_at)
+        assert reasons(Catalogue.seen_by(None, NOW), script="small-talk") == found

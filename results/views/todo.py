@@ -1,0 +1,66 @@
+"""The to-do page: drafts to go on with, and calls that wait for a recording link."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+
+from emma_eval.accounts.roles import Role, UserRequest, for_roles
+
+from ..correct_result import Corrected, CorrectedElsewhereError, NotALinkError, ReviewedError, add_recording_link
+from ..forms import sentence
+from ..models import Draft, Result
+from ..rules import Code, Fault, without_control_characters
+from ..tell_call import titles_of, waiting_calls
+from ..tell_drafts import tell_drafts
+from ..typed import number_in
+from .correcting import own_result
+
+MOST_SHOWN = 200
+
+
+@never_cache
+@for_roles(Role.TESTER)
+def todo(request: UserRequest) -> HttpResponse:
+    """What this tester has left to do."""
+    if request.method == "POST":
+        return _add_link(request)
+    return _show(request)
+
+
+def _show(request: UserRequest, typed: str = "", wrong: int = 0, words: str = "") -> HttpResponse:
+    drafts = Draft.objects.visible_to(request.user).select_related("script__latest").order_by("-saved_at")
+    context = {
+        "drafts": tell_drafts(drafts[:MOST_SHOWN]),
+        "calls": waiting_calls(request.user, MOST_SHOWN),
+        "has_filed": Result.objects.visible_to(request.user).filter(tester=request.user).exists(),
+        "typed": typed,
+        "wrong": wrong,
+        "words": words,
+    }
+    return render(request, "results/todo.html", context, status=422 if wrong else 200)
+
+
+def _add_link(request: UserRequest) -> HttpResponse:
+    result = own_result(request, number_in(request.POST.get("result")))
+    link = without_control_characters(request.POST.get("recording_link", "")).strip()
+    try:
+        corrected = add_recording_link(request.user, result, link)
+    except NotALinkError as refused:
+        return _show(request, link, result.pk, _words(refused.fault))
+    except (ReviewedError, CorrectedElsewhereError):
+        messages.warning(request, "This result was reviewed or changed meanwhile. Open it to see what it says now.")
+        return redirect("todo")
+    messages.success(request, _added(result, corrected))
+    return redirect("todo")
+
+
+def _words(fault: Fault) -> str:
+    return "Paste the link of the recording." if fault.code == Code.MISSING else sentence(fault)
+
+
+def _added(result: Result, corrected: Corrected | None) -> str:
+    shared = corrected.shared if corrected else ()
+    return f"The recording link is added to {titles_of([result, *shared])}."
