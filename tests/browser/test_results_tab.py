@@ -172,6 +172,69 @@ def test_on_a_phone_each_row_is_a_card_and_nothing_runs_over_the_edge(
     expect(page.locator("th.head-content")).to_have_attribute("aria-sort", "ascending")
 
 
+@pytest.mark.parametrize("address", ["/results/", "/dashboard/"])
+def test_on_a_phone_every_way_to_sort_is_in_sight(filed: Result, tess: User, open_page: OpenPage, address: str) -> None:
+    page = open_page(tess, width=360, has_touch=True)
+    page.goto(f"{address}?sort=vision&direction=asc")
+    heads = page.locator(".sorts thead a")
+    expect(heads.last).to_have_text("Vision")
+    boxes = [head.bounding_box() for head in heads.all()]
+    assert len(boxes) >= 8
+    for box in boxes:
+        assert box
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 360
+        assert box["height"] >= 44
+
+
+def test_on_a_phone_the_means_of_a_script_are_in_sight(filed: Result, tess: User, open_page: OpenPage) -> None:
+    page = open_page(tess, width=360, has_touch=True)
+    page.goto("/dashboard/")
+    card = page.locator(".by-script tbody tr").first
+    means = card.locator("td.mean")
+    expect(means).to_have_count(6)
+    for mean in means.all():
+        box = mean.bounding_box()
+        assert box
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 360
+    assert means.first.evaluate("cell => getComputedStyle(cell, '::before').content") == '"Listening & timing"'
+
+
+def test_at_a_desk_rows_are_low(filed: Result, tess: User, open_page: OpenPage) -> None:
+    """A long comment, many problems and some badges included."""
+    page = open_page(tess, width=1280)
+    page.goto("/results/")
+    heights = [box["height"] for row in page.locator("table.results tbody tr").all() if (box := row.bounding_box())]
+    assert len(heights) == 50
+    assert max(heights) <= 92
+    comment = page.locator("td.comment .clamp").first
+    assert comment.evaluate("text => text.scrollHeight > text.clientHeight"), "it is cut, not short"
+
+
+def test_filters_of_a_line_stand_on_it(filed: Result, tess: User, open_page: OpenPage) -> None:
+    page = open_page(tess, width=1280)
+    page.goto("/results/")
+    page.get_by_text("More filters").click()
+    for line in (("q", "script", "build", "tester"), ("area", "problem", "dimension", "low", "high", "started")):
+        boxes = [page.locator(f"#filter-{name}").bounding_box() for name in line]
+        tops = {round(box["y"]) for box in boxes if box}
+        assert len(tops) == 1, line
+
+
+def test_one_press_finds_the_lowest_mean(filed: Result, tess: User, open_page: OpenPage) -> None:
+    page = open_page(tess)
+    page.goto("/dashboard/")
+    page.locator("#sort-vision").click()
+    expect(page.locator("th.head-vision")).to_have_attribute("aria-sort", "ascending")
+    expect(page).to_have_url(re.compile(r"sort=vision&direction=asc"))
+    expect(page.locator("#sort-vision")).to_be_focused()
+    expect(page.locator(".by-script tbody th").first).to_have_text("Show")
+    page.get_by_label("Area").select_option(label="Everyday talk")
+    expect(page).to_have_url(re.compile(r"sort=vision"))
+    expect(page.locator("th.head-vision")).to_have_attribute("aria-sort", "ascending")
+
+
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
 def test_axe_finds_nothing(filed: Result, tess: User, open_page: OpenPage, width: int, dark: bool) -> None:
@@ -183,6 +246,7 @@ def test_axe_finds_nothing(filed: Result, tess: User, open_page: OpenPage, width
         f"/results/{filed.pk}/",
         "/dashboard/",
         "/dashboard/?build=nope",
+        "/dashboard/?build=any&sort=vision",
     ):
         page.goto(address)
         seen = Axe().run(page, options=AXE_RULES)
