@@ -62,5 +62,10 @@ def _time(text: str) -> datetime | None:
 
 
 def _first_words(text: str) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= MOST_WORDS_CHARACTERS else f"{words[:MOST_WORDS_CHARACTERS].rstrip()}…"
+    """The beginning of a text in one line, cut between words where there is a space late enough."""
+    line = " ".join(text.split())
+    if len(line) <= MOST_WORDS_CHARACTERS:
+        return line
+    begun = line[:MOST_WORDS_CHARACTERS]
+    space = begun.rfind(" ", MOST_WORDS_CHARACTERS // 2)
+    return f"{begun[:space] if space > 0 else begun}…"

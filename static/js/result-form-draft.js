@@ -268,7 +268,7 @@ function saveCorrection(event) {
     sessionStorage.setItem("emma-filing", key);
   } else {
     event.preventDefault();
-    say("Not saved: offline. Save it when you are online again", true);
+    keepHere().then(() => say("Not saved: offline. Save it when you are online again", true));
   }
 }
 

@@ -42,7 +42,7 @@ function drawPicked() {
     chip.setAttribute("aria-pressed", String(place >= 0));
     chip.querySelector(".chip-place").textContent = place >= 0 ? place + 1 : "";
   }
-  part("picked-count").textContent = picked.length;
+  part("to-order").textContent = `Order (${picked.length})`;
   part("to-order").hidden = picked.length === 0;
   part("needs-words").hidden = !picked.some((tag) => tag.startsWith("other_"));
   if (held) focusItem(held.tag, held.what);

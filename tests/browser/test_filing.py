@@ -14,6 +14,7 @@ from emma_eval.accounts.roles import Role
 from results.models import Draft, Result
 from scripts_catalog.models import Build, Script
 from tests import make
+from tests.browser.copies import copies
 from tests.conftest import OpenPage
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -55,11 +56,6 @@ def ratings_of(result: Result) -> list[int | None]:
 
 def chip(page: Page, label: str) -> None:
     page.locator(".tag-group").get_by_role("button", name=label).click()
-
-
-def copies(page: Page) -> list[str]:
-    found: list[str] = page.evaluate("Object.keys(localStorage).filter(key => key.startsWith('emma-draft:'))")
-    return found
 
 
 # --- whole roads ---------------------------------------------------------------------------------
@@ -168,6 +164,10 @@ def test_on_a_phone_by_touch(open_page: OpenPage, tess: User, script: Script, bu
         page.locator(f"#{name}-3").tap()
     for label in ("Long silence before", "Repeated itself"):
         page.locator(".tag-group").get_by_role("button", name=label).tap()
+    expect(page.locator('.tag-group .chip[data-tag="repeated_itself"] .chip-place')).to_have_text("2")
+    page.locator("#listening_timing-3").scroll_into_view_if_needed()
+    page.get_by_role("link", name="Order (2)").tap()
+    expect(page.locator("#picked-title")).to_be_in_viewport()
     page.locator("[data-picked] li").nth(1).get_by_role("button", name="Move up").tap()
     page.locator("#met_emma_before-yes").tap()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -231,12 +231,55 @@ def test_a_call_that_never_started(open_page: OpenPage, tess: User, script: Scri
     page.get_by_label("The call never started").check()
     expect(page.locator(".ratings")).to_be_hidden()
     expect(page.locator("[data-picked] li")).to_have_text([re.compile("Stuck start")])
+    aside = page.locator("[data-no-call]")
+    expect(aside).to_contain_text("The rating you gave is put aside and is not filed.")
+    expect(page.get_by_text("a few words on what you saw or heard help")).to_be_visible()
+    page.get_by_label("The call never started").uncheck()
+    expect(page.locator("#listening_timing-3")).to_be_checked()
+    expect(page.locator("[data-picked] li")).to_have_count(0)
+    expect(aside).to_be_hidden()
+    page.get_by_label("The call never started").check()
+    expect(aside).to_be_visible()
     page.locator("#met_emma_before-no").click()
     page.get_by_role("button", name="File the result").click()
     page.wait_for_url(FILED)
     result = Result.objects.get()
     assert result.never_started
     assert ratings_of(result) == [None] * 6
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_the_order_of_the_keyboard_is_the_order_on_the_page(
+    open_page: OpenPage, tess: User, script: Script, build: Build, width: int
+) -> None:
+    page = open_page(tess, width=width)
+    page.goto(FORM)
+    chip(page, "Cut in while")
+    places = page.evaluate(
+        """['#tag-search', '.tag-group .chip', '[data-picked] li', '#id_comment'].map(each => {
+          const all = [...document.querySelectorAll('a, button, input, textarea, li[tabindex]')];
+          const found = document.querySelector(each);
+          const { top, left } = found.getBoundingClientRect();
+          return [all.indexOf(found), top + scrollY, left];
+        })"""
+    )
+    assert [each[0] for each in places] == sorted(each[0] for each in places)
+    search, first_chip, picked, comment = places
+    assert search[1] < first_chip[1] < comment[1]
+    assert first_chip[1] < picked[1] or first_chip[2] < picked[2]
+
+
+def test_a_wrong_link_on_the_to_do_page_gets_our_words(
+    open_page: OpenPage, tess: User, script: Script, build: Build
+) -> None:
+    make.result(tess, script, build)
+    page = open_page(tess)
+    page.goto("/todo/")
+    field = page.get_by_role("textbox", name="Recording link")
+    field.fill("call 12")
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("This is not a link that others can open")
+    expect(field).to_have_value("call 12")
 
 
 def test_back_and_reload_after_filing_add_nothing(

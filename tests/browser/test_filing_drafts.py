@@ -6,7 +6,9 @@ import os
 import re
 import shutil
 import signal
+import time
 from pathlib import Path
+from random import Random
 
 import pytest
 from django.conf import settings
@@ -19,6 +21,7 @@ from emma_eval.accounts.roles import Role
 from results.models import Draft, Result
 from scripts_catalog.models import Build, Script
 from tests import make
+from tests.browser.copies import copies
 from tests.conftest import CHROMIUM_ARGS, OpenPage, sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -168,6 +171,43 @@ def test_a_killed_browser_loses_at_most_two_seconds(
     second.close()
 
 
+def test_offline_a_killed_browser_loses_at_most_two_seconds_whenever_it_is_killed(
+    chromium: Browser, tmp_path: Path, tess: User, live_server: LiveServer
+) -> None:
+    rng = Random(20)
+    for number in range(10):
+        folder = tmp_path / str(number)
+        context = home(chromium, folder, tess, live_server)
+        page = context.new_page()
+        page.goto(FORM)
+        address = page.url
+        context.set_offline(True)
+        page.locator("#id_comment").focus()
+        typed = type_until(page, time.monotonic() + rng.uniform(2.2, 4.0))
+        processes = processes_of(folder)
+        assert processes
+        for process in processes:
+            os.kill(process, signal.SIGKILL)
+        killed_at = time.monotonic()
+        context = home(chromium, folder, tess, live_server)
+        page = context.new_page()
+        page.goto(address)
+        last = max(word for word, at in typed.items() if at <= killed_at - 2)
+        expect(page.locator("#id_comment")).to_have_value(re.compile(f"^1 2 .*{last} "))
+        context.close()
+    assert Draft.objects.count() <= 10
+
+
+def type_until(page: Page, end: float) -> dict[int, float]:
+    """Type 1, 2, 3, ... as fast as it goes; when each was typed."""
+    typed: dict[int, float] = {}
+    while time.monotonic() < end:
+        word = len(typed) + 1
+        page.keyboard.type(f"{word} ")
+        typed[word] = time.monotonic()
+    return typed
+
+
 def test_two_tabs_are_put_together_by_choice(open_page: OpenPage, tess: User) -> None:
     first = open_page(tess)
     first.goto(FORM)
@@ -191,7 +231,7 @@ def test_two_tabs_are_put_together_by_choice(open_page: OpenPage, tess: User) ->
     choices.get_by_role("group", name="Content").get_by_text("Here").click()
     choices.get_by_role("group", name="Comment").get_by_text("The other tab").click()
     second.get_by_role("button", name="Go on with these").click()
-    expect(second.locator(".notice")).to_contain_text("Put together")
+    expect(second.locator(".notices")).to_contain_text("Put together")
     expect(second.locator("#id_comment")).to_have_value("Start. First tab.")
     expect(second.locator("#content-4")).to_be_checked()
     second.reload()
@@ -247,6 +287,30 @@ def test_signed_out_in_the_middle(open_page: OpenPage, tess: User, live_server: 
     page.wait_for_url(FILED)
 
 
+def test_without_any_cookie_the_sign_in_is_offered(open_page: OpenPage, tess: User, live_server: LiveServer) -> None:
+    page = open_page(tess)
+    page.goto(FORM)
+    type_comment(page, "With cookies. ")
+    state(page, "Saved ")
+    page.context.clear_cookies()
+    type_comment(page, "Without. ")
+    state(page, "Not saved: signed out — kept in this browser")
+    link = page.locator("[data-state] a")
+    expect(link).to_have_attribute("href", re.compile("/account/login/.*drafts"))
+    sign_in(page.context, tess, live_server.url)
+    page.evaluate("dispatchEvent(new Event('focus'))")
+    state(page, "Saved ")
+    assert Draft.objects.get().fields["comment"] == "With cookies. Without. "
+
+
+def test_without_the_token_alone_it_gets_a_fresh_one(open_page: OpenPage, tess: User) -> None:
+    page = open_page(tess)
+    page.goto(FORM)
+    page.context.clear_cookies(name=settings.CSRF_COOKIE_NAME)
+    type_comment(page, "No token.")
+    state(page, "Saved ")
+
+
 def test_filing_after_the_session_is_over_leads_through_the_sign_in_and_back(open_page: OpenPage, tess: User) -> None:
     page = open_page(tess)
     page.goto(FORM)
@@ -271,12 +335,11 @@ def test_signing_out_clears_the_copies(open_page: OpenPage, tess: User) -> None:
     page.goto(FORM)
     type_comment(page, "Nobody else's business.")
     state(page, "Saved ")
-    copies = "Object.keys(localStorage).filter(key => key.startsWith('emma-draft:')).length"
-    assert page.evaluate(copies) == 1
+    assert len(copies(page)) == 1
     page.locator(".menu summary").click()
     page.get_by_role("button", name="Sign out").click()
     page.wait_for_url(re.compile("/account/"))
-    assert page.evaluate(copies) == 0
+    assert copies(page) == []
 
 
 def test_a_draft_that_never_reached_the_site_is_on_the_to_do_page(open_page: OpenPage, tess: User) -> None:
@@ -289,7 +352,7 @@ def test_a_draft_that_never_reached_the_site_is_on_the_to_do_page(open_page: Ope
     page.close()
     other.context.set_offline(False)
     other.goto("/todo/")
-    other.locator("[data-local-drafts]").get_by_role("link", name="Bad news day").click()
+    other.locator("[data-local-copies]").get_by_role("link", name="Bad news day").click()
     expect(other.locator("#id_comment")).to_have_value("Only here.")
     state(other, "Saved ")
 
