@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import IntegrityError, transaction
 
 from emma_eval.accounts import audit
+from emma_eval.accounts.keys import new_scattered_key
 from emma_eval.accounts.models import User
 
 from . import taxonomy
@@ -67,7 +68,13 @@ def _write(
 ) -> ScriptVersion:
     """Write the version and keep the script's area in step with it."""
     version = ScriptVersion.objects.create(
-        script=script, number=number, edited_by=by, change_note=note, is_shipped=is_shipped, **wording.columns()
+        id=new_scattered_key(),  # a file brings many at once, some of them hidden
+        script=script,
+        number=number,
+        edited_by=by,
+        change_note=note,
+        is_shipped=is_shipped,
+        **wording.columns(),
     )
     script.latest, script.area = version, version.area
     script.save(update_fields=["latest", "area"])

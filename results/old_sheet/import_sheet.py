@@ -21,6 +21,7 @@ from django.utils.formats import date_format
 
 from emma_eval.accounts import audit
 from emma_eval.accounts.invite import invited_account
+from emma_eval.accounts.keys import new_scattered_key
 from emma_eval.accounts.models import User
 from results.file_result import problems_of, unsaved_result
 from results.models import Problem, Result
@@ -223,6 +224,7 @@ class _Passage:
         results = [
             unsaved_result(self._person(row.email), row.key, row.call, row.filing, row.sheet_row) for row in rows
         ]
+        _scatter(results)
         Result.objects.bulk_create(results)
         Problem.objects.bulk_create(
             problem for result, row in zip(results, rows, strict=True) for problem in problems_of(result, row.filing)
@@ -240,6 +242,17 @@ class _Passage:
         """Add up the runs, always in the same order: two imports at once must not wait for each other in a ring."""
         for (script, build, is_safety), runs in sorted(self.runs.items(), key=lambda item: _order_of(*item[0])):
             RunCount.objects.all().add(script, build, filed_as_safety=is_safety, runs=runs)
+
+
+def _scatter(results: list[Result]) -> None:
+    """Give each a key that tells nothing of the rows beside it; some of them may be for few to see."""
+    wanted = {new_scattered_key() for _ in results}
+    taken = set(Result.objects.filter(pk__in=wanted).values_list("pk", flat=True))
+    free = wanted - taken
+    while len(free) < len(results):
+        free.add(new_scattered_key())
+    for result, key in zip(results, free, strict=True):
+        result.pk = key
 
 
 def _order_of(script: Script, build: Build, is_safety: bool) -> tuple[int, int, bool]:

@@ -6,23 +6,39 @@ every text of it. The two readings must be the same to the letter.
 
 from __future__ import annotations
 
+import itertools
 import re
+from dataclasses import replace
+from datetime import timedelta
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
 import pytest
+from django.db import transaction
+from django.db.models import Max
 from django.test import Client
 from django.urls import reverse
 
+from emma_eval.accounts import audit
+from emma_eval.accounts.keys import new_key
 from emma_eval.accounts.models import AuditEntry
 from emma_eval.accounts.roles import Role
+from emma_eval.accounts.views import audit as audit_page
+from results.listing import keyset
 from results.models import DIMENSION_KEYS, Draft, Result, SheetUpload
+from results.old_sheet.import_sheet import import_sheet
 from scripts_catalog import taxonomy
 from scripts_catalog.models import RunCount, Script, ScriptVersion
+from scripts_catalog.publish_version import publish_script
+from tests import make
+from tests.results.old_sheet.sheet import as_csv
+from tests.results.old_sheet.sheet import row as sheet_row
+from tests.scripts_catalog.wordings import PLAIN
 
 from .access import ACCESS, address
-from .world import ANONYMOUS, NAMES, SECRET, World, hide
+from .world import ANONYMOUS, NAMES, SECRET, WHEN, World, build_world, hide, hide_earlier
 
 pytestmark = pytest.mark.django_db
 MOST_PAGES = 400
@@ -92,8 +108,16 @@ def addresses(world: World) -> list[str]:
 
 
 def read(client: Client, world: World) -> dict[str, str]:
-    """Every page this person can come to: all addresses, and the links on what was found there."""
-    waiting, pages = addresses(world), {}
+    """Every page this person can come to, and every list in every way it can be asked."""
+    fragments = {
+        f"{path} (htmx)": said_by(client.get(path, headers={"HX-Request": "true"})) for path in filters(world)[:60]
+    }
+    return read_from(client, addresses(world)) | fragments
+
+
+def read_from(client: Client, waiting: list[str]) -> dict[str, str]:
+    """These pages, and those that they link to."""
+    pages: dict[str, str] = {}
     while waiting and len(pages) < MOST_PAGES:
         path = waiting.pop(0)
         if path in pages:
@@ -104,10 +128,7 @@ def read(client: Client, world: World) -> dict[str, str]:
         if answer.headers.get("Content-Type", "").startswith("text/html") and "?" not in path:
             waiting += [link for link in links_of(path, answer.text) if link not in pages]
     assert not waiting, "more pages than this test reads"
-    fragments = {
-        f"{path} (htmx)": said_by(client.get(path, headers={"HX-Request": "true"})) for path in filters(world)[:60]
-    }
-    return pages | fragments
+    return pages
 
 
 def links_of(path: str, page: str) -> list[str]:
@@ -211,3 +232,141 @@ def test_the_export_leaves_it_out(world: World, name: str) -> None:
     assert "bad-news-day" in export
     assert SECRET not in export
     assert SECRET in said_by(world.client(name, is_trained=True).get(reverse("scripts_export")))
+
+
+# --- what is numbered ------------------------------------------------------------------------------
+
+# The keys that take no turns, and what a clock or chance writes: every other number must stay what it is.
+KEY = re.compile(r"(?<!\d)\d{15}(?!\d)")
+OF_THE_MOMENT = re.compile(
+    RESTLESS.pattern + r"|[0-9a-f]{64}|\d\d:\d\d(:\d\d)?(\.\d+)?|\d{1,2} [A-Z][a-z]{2} \d{4}|(?<=~)\.\d+\+"
+)
+
+
+def numbers_of(client: Client, paths: list[str]) -> dict[str, str]:
+    """These pages and those they link to, each key on them replaced by its place among all the keys there."""
+    read = read_from(client, paths)
+    pages = {OF_THE_MOMENT.sub("~", path): OF_THE_MOMENT.sub("~", page) for path, page in read.items()}
+    found = {key for path, page in pages.items() for key in KEY.findall(f"{path} {page}")}
+    place = {key: f"<key {place}>" for place, key in enumerate(sorted(found, key=int))}
+
+    def steady(text: str) -> str:
+        return KEY.sub(lambda key: place[key.group()], text)
+
+    return {steady(path): steady(page) for path, page in pages.items()}
+
+
+def read_a_site(name: str, *, is_hiding: bool, paths: Any = None) -> dict[str, str]:
+    """A site from its first row on, with things of Safety before that row or not; read, and taken down again."""
+    with transaction.atomic():
+        world = build_world(hide_earlier) if is_hiding else build_world()
+        _lengthen_the_lists(world)
+        pages = numbers_of(world.client(name), paths(world) if paths else plain_addresses(world))
+        world.upload.path.unlink()
+        transaction.set_rollback(True)
+    return pages
+
+
+def plain_addresses(world: World) -> list[str]:
+    return [path for path in addresses(world) if "?" not in path]
+
+
+def _lengthen_the_lists(world: World) -> None:
+    """So that pages of one row each have a next one, and its address a cursor."""
+    tester = world.user(Role.TESTER.value)
+    for number in range(3):
+        result = make.result(tester, world.script, world.build, called_at=WHEN + timedelta(days=number))
+        audit.record(tester, "filed a result", str(result.pk))
+
+
+@pytest.fixture
+def _pages_of_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit_page, "A_PAGE", 1)
+    monkeypatch.setattr(keyset.page_of, "__defaults__", (1,))
+
+
+@pytest.mark.usefixtures("_pages_of_one_row")
+@pytest.mark.parametrize("name", [role.value for role in Role])
+def test_no_number_on_any_page_tells_how_many_hidden_things_there_are(name: str) -> None:
+    """In addresses, cursors, hidden fields and the audit trail: with hidden things before them or not, all the same."""
+    without, with_it = (read_a_site(name, is_hiding=is_hiding) for is_hiding in (False, True))
+    assert sorted(with_it) == sorted(without)
+    assert [path for path in with_it if with_it[path] != without[path]] == []
+    assert any("<key" in path for path in without), "there are keys to look at"
+
+
+@pytest.mark.usefixtures("_pages_of_one_row")
+@pytest.mark.parametrize(
+    ("rows", "name", "path"),
+    [
+        (Result, "manager", lambda world: reverse("results")),
+        (ScriptVersion, "eval team", lambda world: reverse("script_edit", args=["bad-news-day"])),
+        (ScriptVersion, "tester", lambda world: reverse("draft", args=[world.draft.uuid])),
+        (AuditEntry, "administrator", lambda world: reverse("audit_trail")),
+    ],
+    ids=["Result", "ScriptVersion, edited", "ScriptVersion, run", "AuditEntry"],
+)
+def test_a_key_that_takes_its_turn_would_be_seen(
+    rows: Any, name: str, path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that the test above can fail: with the rows of any one of them numbered in turn, the page differs."""
+
+    def pages(*, is_hiding: bool) -> set[str]:
+        found = read_a_site(name, is_hiding=is_hiding, paths=lambda world: [f"{path(world)}?"])
+        return set(found.values())
+
+    assert pages(is_hiding=False) == pages(is_hiding=True)
+
+    def next_in_turn() -> int:
+        return int(rows.objects.aggregate(last=Max("pk"))["last"] or 0) + 1
+
+    monkeypatch.setattr(rows._meta.pk, "get_default", next_in_turn)
+    assert pages(is_hiding=False) != pages(is_hiding=True)
+
+
+@pytest.mark.data_layer
+def test_no_gap_between_the_results_of_a_sheet_tells_of_rows_that_are_hidden_between(tmp_path: Path) -> None:
+    """Somebody bets, for each three visible rows, on which side of the middle one the hidden ones lie."""
+    make.script("small-talk")
+    make.script("quiet-talk", area=taxonomy.SAFETY)
+    rows, minutes = [], itertools.count()
+    for _ in range(60):
+        for script in ("small-talk", "small-talk", *["quiet-talk"] * 5, "small-talk"):
+            minute = next(minutes)
+            rows.append(sheet_row(time=f"1/3/2026 {minute // 60:02}:{minute % 60:02}", script=script))
+    import_sheet(as_csv(tmp_path / "s.csv", rows), None, "s.csv")
+    visible = Result.objects.filter(filed_as_safety=False).order_by("called_at").values_list("pk", flat=True)
+    assert len(visible) == 180
+    assert is_a_guess(wins_of_a_bet(list(visible)))
+
+
+@pytest.mark.data_layer
+def test_no_gap_between_the_versions_of_a_file_tells_of_scripts_that_are_hidden_between() -> None:
+    """The same bet, on scripts that are published one right after the other."""
+    shown = []
+    for number in range(40):
+        for place in range(8):
+            area = taxonomy.SAFETY if 2 <= place < 7 else "everyday"
+            version = publish_script(f"script-{number}-{place}", replace(PLAIN, area=area), by=None)
+            shown += [version.pk] if area != taxonomy.SAFETY else []
+    assert is_a_guess(wins_of_a_bet(shown), of=40)
+
+
+def wins_of_a_bet(keys: list[int]) -> int:
+    """How often the wider gap is where something is hidden: between the second and the third of each three."""
+    threes = [keys[start : start + 3] for start in range(0, len(keys), 3)]
+    return sum(abs(third - second) > abs(second - first) for first, second, third in threes)
+
+
+def is_a_guess(wins: int, of: int = 60) -> bool:
+    """Whether chance alone wins so often: outside of this it would once in a hundred thousand tests."""
+    return abs(wins - of / 2) < 4.5 * (of**0.5) / 2
+
+
+def test_keys_in_order_would_lose_the_bet() -> None:
+    """So that the tests above can fail."""
+    shown = []
+    for _ in range(60):
+        made = [new_key() for _ in range(8)]
+        shown += [made[0], made[1], made[7]]
+    assert not is_a_guess(wins_of_a_bet(shown))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -37,12 +38,14 @@ SHEET = "\n".join(
 )
 FIXED = uuid.UUID("0190b5a0-0000-4000-8000-000000000001")
 
+People = dict[tuple[str, bool], User | None]
+
 
 @dataclass
 class World:
     """The people by name and training, and the rows that addresses need."""
 
-    people: dict[tuple[str, bool], User | None]
+    people: People
     script: Script
     build: Build
     result: Result
@@ -79,14 +82,15 @@ class Hidden:
     upload: SheetUpload
 
 
-def build_world() -> World:
-    """Everything that anybody may see."""
+def build_world(before: Callable[[People, Build], None] = lambda people, build: None) -> World:
+    """Everything that anybody may see. `before` is done first, when there are only people and a build."""
     people = _people()
     tester = people[Role.TESTER.value, False]
     assert tester is not None
+    build = make.build("2026.18", is_current=True, note="Quicker answers.")
+    before(people, build)
     script = make.script("bad-news-day", title="Bad news day", change_note="")
     moved = _moved_script()
-    build = make.build("2026.18", is_current=True, note="Quicker answers.")
     result = make.result(
         tester,
         script,
@@ -102,7 +106,7 @@ def build_world() -> World:
     invited = User.objects.create_user("invited@example.test", name="Ivy Invited")
     invitation, _ = Invitation.make(invited, None)
     target = make.user("target@example.test", Role.TESTER, name="Theo Target")
-    audit.record(tester, "filed a result", "result 1")
+    audit.record(tester, "filed a result", str(result.pk))
     upload = _upload(people[Role.EVAL_TEAM.value, False], "may.csv")
     upload.path.parent.mkdir(parents=True, exist_ok=True)
     upload.path.write_text(SHEET, encoding="utf-8")
@@ -121,8 +125,8 @@ def build_world() -> World:
     )
 
 
-def _people() -> dict[tuple[str, bool], User | None]:
-    people: dict[tuple[str, bool], User | None] = {(ANONYMOUS, False): None}
+def _people() -> People:
+    people: People = {(ANONYMOUS, False): None}
     for name in NAMES[1:]:
         for is_trained in (False, True):
             roles = [Role(name)] if name in set(Role) else []
@@ -197,6 +201,20 @@ def hide(world: World, secret: str = SECRET) -> Hidden:
         secret, script, result, of_moved, _draft(tester, script, f"Draft {said}"), version, own, upload
     )
     return world.hidden
+
+
+def hide_earlier(people: People, build: Build) -> None:
+    """Things of Safety that are older than everything else: whatever is numbered in turn is numbered after them."""
+    trained, eval_member = people[Role.TESTER.value, True], people[Role.EVAL_TEAM.value, True]
+    assert trained is not None
+    for number in range(1, 4):
+        script = make.script(f"older-{SECRET}-{number}", area="safety")
+        result = make.result(trained, script, build, problems=(taxonomy.TAG_GROUPS[0].tags[0].key,))
+        Change.objects.create(result=result, by=trained, version=2, fields={"comment": ["", SECRET]})
+        RunCount.objects.add(script, build, filed_as_safety=True)
+        _draft(trained, script, SECRET)
+        audit.record(trained, "filed a result", str(result.pk), is_safety=True)
+        _upload(eval_member, f"{SECRET}.csv", imported_at=WHEN, tells_of_safety=True)
 
 
 def _result_of_moved(world: World, tester: User, version: ScriptVersion, texts: dict[str, str]) -> Result:

@@ -219,7 +219,7 @@ def test_the_queries_do_not_grow_with_the_rows(
     make.user("ana@example.test")
     make.build("2026.10")
     rows = [row(time=f"{1 + n % 28}/{1 + n // 28}/2026 10:00", content_problems=LABEL["too_long"]) for n in range(250)]
-    with django_assert_max_num_queries(24):
+    with django_assert_max_num_queries(25):
         assert take_in(as_csv(tmp_path / "s.csv", rows)).new == 250
 
 
