@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from emma_eval.accounts.invite import invited_account
 from emma_eval.accounts.models import Invitation, User
 from emma_eval.accounts.post import sends_mail
 from tests import make
@@ -39,7 +40,7 @@ def test_an_administrator_gets_the_link_to_hand_over(administrator: User) -> Non
     page = client.post("/people/invite/", FIELDS, follow=True).text
     assert "Hand over the link below: this site sends no mail." in page
     assert Invitation.objects.get().token in page
-    assert "To hand one over, make a new one" not in page, "the link is there already"
+    assert "To hand one over" not in page, "the link is there already"
     again = client.get(f"/people/{User.objects.get(email='new@example.test').pk}/").text
     assert "To hand one over, make a new one" in again
     assert not any(words in page + again + said(client, "/people/invite/") for words in PROMISES)
@@ -53,6 +54,19 @@ def test_a_manager_is_told_to_ask_an_administrator(manager_client: Client) -> No
     assert "Ask an administrator to press “Make a new link” on this page" in page
     assert Invitation.objects.get().token not in page
     assert not any(words in page + said(manager_client, "/people/invite/") for words in PROMISES)
+
+
+@pytest.mark.usefixtures("_files")
+def test_a_manager_has_no_button_for_a_link_that_nobody_would_see(manager_client: Client) -> None:
+    user = invited_account("from-a-sheet@example.test")
+    page = manager_client.get(f"/people/{user.pk}/").text
+    assert "Ask an administrator to press “Make an invitation” on this page" in page
+    assert f"/people/{user.pk}/invite/" not in page
+    manager_client.post("/people/invite/", {"email": "new@example.test"})
+    invited = User.objects.get(email="new@example.test")
+    page = manager_client.get(f"/people/{invited.pk}/").text
+    assert f'action="/people/{invited.pk}/invite/"' not in page
+    assert "Take it back" in page
 
 
 @pytest.mark.usefixtures("_files")
