@@ -22,7 +22,7 @@ def admin_client(administrator: User) -> Client:
 
 
 def said(client: Client, query: str = "") -> list[str]:
-    return [entry.target for entry in client.get(f"/audit/{query}").context["entries"]]
+    return [line.entry.target for line in client.get(f"/audit/{query}").context["lines"]]
 
 
 def test_the_newest_comes_first(admin_client: Client, tester: User) -> None:
@@ -61,6 +61,23 @@ def test_entries_about_safety_and_their_words_are_for_the_trained(admin_client: 
     trained = make.client_of(make.user("trained@example.test", Role.ADMINISTRATOR, is_trained=True))
     assert "A quiet hint" in trained.get("/audit/").text
     assert "moved into Safety" in trained.get("/audit/").text
+
+
+@pytest.mark.parametrize(
+    ("action", "target", "words"),
+    [
+        ("filed a result", "246986481601711", '<a href="/results/246986481601711/"><bdi>open it</bdi></a>'),
+        ("corrected a result", "246986481601711", '<a href="/results/246986481601711/"><bdi>open it</bdi></a>'),
+        ("retired a script", "bad-news-day", '<a href="/scripts/bad-news-day/"><bdi>bad-news-day</bdi></a>'),
+        ("registered a build", "2026.48", "<b><bdi>2026.48</bdi></b>"),
+        ("retired a script", '"><script>', '<a href="/scripts/&quot;&gt;&lt;script&gt;/">'),
+    ],
+)
+def test_what_has_a_page_is_a_link_to_it(
+    admin_client: Client, tester: User, action: str, target: str, words: str
+) -> None:
+    audit.record(tester, action, target)
+    assert f"<bdi>{action}</bdi>: {words}" in admin_client.get("/audit/").text
 
 
 def test_it_is_for_administrators(manager_client: Client) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from django.http import HttpResponse
 from django.shortcuts import render
 
@@ -9,6 +11,29 @@ from emma_eval.accounts.models import AuditEntry
 from emma_eval.accounts.roles import Role, UserRequest, for_roles
 
 A_PAGE = 100
+# Where the thing of an action stands: rooms of higher floors by their address, as on the navigation.
+PLACES = {
+    "filed a result": "/results/{}/",
+    "corrected a result": "/results/{}/",
+    "published a script": "/scripts/{}/",
+    "published a version": "/scripts/{}/",
+    "retired a script": "/scripts/{}/",
+    "brought back a script": "/scripts/{}/",
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One entry, with the address of its thing, where it has a page. A key is for addresses: it is not read."""
+
+    entry: AuditEntry
+    path: str
+    target: str
+
+    @classmethod
+    def of(cls, entry: AuditEntry) -> Line:
+        path = PLACES.get(entry.action, "").format(entry.target) if entry.target else ""
+        return cls(entry, path, "open it" if path and entry.target.isdecimal() else entry.target)
 
 
 @for_roles(Role.ADMINISTRATOR)
@@ -26,7 +51,7 @@ def audit_trail(request: UserRequest) -> HttpResponse:
     entries = list(found.order_by("-pk")[: A_PAGE + 1])
     actions = visible.order_by("action").values_list("action", flat=True).distinct()
     context = {
-        "entries": entries[:A_PAGE],
+        "lines": [Line.of(entry) for entry in entries[:A_PAGE]],
         "next_before": entries[A_PAGE - 1].pk if len(entries) > A_PAGE else None,
         "actions": actions,
         "who": who,
