@@ -12,9 +12,11 @@ Whatever is wrong is told by script and field, all of it at once; a file with on
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import yaml
 from django.core.exceptions import ValidationError
@@ -63,11 +65,16 @@ class CatalogueError(Exception):
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Plain values only, and no key twice in one mapping (YAML alone would keep the last and drop the rest)."""
+    """Text, true and false, short whole numbers, lists and mappings; no key twice in one mapping.
+
+    YAML alone would keep the last of two equal keys and drop the other, read “no” as false and 1:30 as ninety.
+    """
+
+    yaml_implicit_resolvers: ClassVar[dict[str, list[Any]]] = {}
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-        seen = [key.value for key, _ in node.value]
-        doubled = {name for name in seen if isinstance(name, str) and seen.count(name) > 1}
+        seen = Counter(key.value for key, _ in node.value if isinstance(key.value, str))
+        doubled = [name for name, times in seen.items() if times > 1]
         if doubled:
             raise yaml.constructor.ConstructorError(
                 None, None, f"the key {min(doubled)!r} stands there twice", node.start_mark
@@ -75,11 +82,26 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
         return super().construct_mapping(node, deep=deep)
 
 
+_Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"(?:true|false)$", re.IGNORECASE), list("tTfF"))
+_Loader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"(?:0|[1-9][0-9]{0,8})$"), list("0123456789"))
+_Loader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"(?:~|null|)$"), ["~", "n", ""])
+
+
+def _refused_in(text: str) -> str:
+    """What YAML can do beyond plain values: aliases let a small file expand without end, tags make other things."""
+    for event in yaml.parse(text, _Loader):
+        if isinstance(event, yaml.AliasEvent):
+            return "The file uses YAML aliases (*name); write the words out."
+        if getattr(event, "tag", None) is not None:
+            return "The file uses YAML tags (!name); write plain values."
+    return ""
+
+
 def _parse(text: str) -> Any:
-    """The values of the file. Aliases are refused: nested, they make a small file expand without end."""
+    """The values of the file."""
     try:
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, _Loader)):
-            raise CatalogueError([Wrong("", "", "The file uses YAML aliases (*name); write the words out.")])
+        if refused := _refused_in(text):
+            raise CatalogueError([Wrong("", "", refused)])
         return yaml.load(text, _Loader)  # noqa: S506 (a safe loader of our own)
     except yaml.YAMLError as cause:
         mark = getattr(cause, "problem_mark", None)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from emma_eval.accounts import audit
 from emma_eval.accounts.models import User
 
 from .catalogue_file import CatalogueError, Entry, Wrong
@@ -71,14 +72,18 @@ class Plan:
 
 
 def plan_import(entries: Sequence[Entry], user: User) -> Plan:
-    """What importing these would do; CatalogueError for slugs that this person can't use."""
+    """What importing these would do; CatalogueError for the first slug that this person can't use.
+
+    Of the first alone, and with a line in the audit trail: or else a list of guesses would find hidden scripts.
+    """
     slugs = [entry.slug for entry in entries]
     known = Script.objects.visible_to(user).select_related("latest").in_bulk(slugs, field_name="slug")
     all_there_are = set(Script.objects.filter(slug__in=slugs).values_list("slug", flat=True))
     refused = RESERVED_SLUGS | (all_there_are - set(known))
-    wrongs = [Wrong(slug, "slug", SLUG_CANNOT_BE_USED) for slug in slugs if slug in refused]
-    if wrongs:
-        raise CatalogueError(wrongs)
+    taken = [slug for slug in slugs if slug in refused]
+    if taken:
+        audit.record(user, "tried slugs that are not free", taken[0], is_safety=True, slugs=len(taken))
+        raise CatalogueError([Wrong(taken[0], "slug", SLUG_CANNOT_BE_USED)])
     return Plan(tuple(_planned(entry, known.get(entry.slug)) for entry in entries))
 
 

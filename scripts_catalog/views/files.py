@@ -32,12 +32,11 @@ def scripts_import(request: UserRequest) -> HttpResponse:
         return render(request, PAGE, {"form": form}, status=422 if form.is_bound else 200)
     try:
         entries = read(form.cleaned_data["text"], areas_for(request.user))
-        plan = plan_import(entries, request.user)
+        if form.cleaned_data["digest"]:
+            return _apply(request, form, entries)
+        return _show(request, form, plan_import(entries, request.user))
     except CatalogueError as cause:
         return render(request, PAGE, {"form": ImportForm(), "wrongs": cause.wrongs}, status=422)
-    if form.cleaned_data["digest"]:
-        return _apply(request, form, entries)
-    return _show(request, form, plan)
 
 
 def _show(request: UserRequest, form: ImportForm, plan: Plan, *, has_changed: bool = False) -> HttpResponse:

@@ -78,27 +78,26 @@ def script_version(request: UserRequest, slug: str, number: int) -> HttpResponse
 
 @dataclass(frozen=True)
 class Step:
-    """One version in the history, and what it changed from the one before; nothing for the first one shown."""
+    """One version in the history, and what it changed from the one before; nothing for the first one."""
 
     version: ScriptVersion
     number: int
     note: str
-    is_first: bool
     changes: list[Change]
 
 
 def _history(versions: list[ScriptVersion], request: UserRequest) -> list[Step]:
-    """Neighbours are compared only where nothing is kept from this person between them.
+    """Neighbours as this person knows them are compared, so that no gap tells of a version kept from them.
 
-    Where a Safety version lies between two open ones, the later one stands as it reads, without a
-    comparison and without its note, as the first version does: either would tell of what is hidden.
+    The note of a version that follows a hidden one is left out: it was written about what is hidden. Where
+    nothing differs from the last open version, the later one stands as it reads, as a first version does.
     """
     steps = []
     for version, before in zip(versions, [*versions[1:], None], strict=True):
         follows = before is not None and before.number == version.number - 1
-        changes = compare_versions(before.wording, version.wording) if before and follows else []
+        changes = compare_versions(before.wording, version.wording) if before else []
         note = version.change_note if follows else ""
-        steps.append(Step(version, version.number_for(request.user), note, not follows, changes))
+        steps.append(Step(version, version.number_for(request.user), note, changes))
     return steps
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from dataclasses import replace
 
 import pytest
@@ -107,11 +108,11 @@ def test_it_says_what_is_wrong_by_script_and_field(fields: dict[str, object], sa
         ("edition: 1\nscripts: ]", "Line 2"),
         ("edition: 1\nedition: 1\nscripts: []", "the key 'edition' stands there twice"),
         ("a: &a [1]\nscripts: [*a, *a]", "The file uses YAML aliases"),
-        ("edition: !!python/object/apply:os.system ['true']\nscripts: []", "This is not a YAML file we can read."),
+        ("edition: !!python/object/apply:os.system ['true']\nscripts: []", "The file uses YAML tags"),
         ("[" * 100_000, "This is not a YAML file we can read."),
         ("edition: 1\nscripts: " + "{a: " * 5000, "This is not a YAML file we can read."),
         ("\x00", "This is not a YAML file we can read."),
-        ("edition: 2026-99-99\nscripts: []", "This is not a YAML file we can read."),
+        ("edition: 2026-99-99\nscripts: []", "edition: This site reads edition 1."),
         ("? [a, b]\n: 1\nscripts: []", "This is not a YAML file we can read."),
         ("edition: 1\nscripts: [" + "{}," * 501 + "]", "scripts: A file may hold at most 500 scripts."),
     ],
@@ -138,3 +139,39 @@ def test_control_characters_are_removed_and_not_refused() -> None:
 def test_no_text_breaks_it(text: str) -> None:
     with contextlib.suppress(CatalogueError):
         assert read(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "!!map [1]",
+        'a: !!bool "maybe"',
+        'a: !!timestamp "x"',
+        'a: !!int ""',
+        'a: !!float ""',
+        "a: !!set [1]",
+        "a: !!python/object:os.system x",
+        "edition: 1\nscripts: []\n? 0x" + "F" * 5000 + "\n: 1\n",
+        "edition: 1\nscripts:\n- slug: a\n  anchors:\n    ? 0x" + "F" * 5000 + "\n    : 1\n",
+        "edition: 1\nscripts: []\n<<: {a: 1}\n",
+        "? [a]\n: 1\n",
+        "edition: 0129\nscripts: []\n",
+        "edition: 2026-02-31\nscripts: []\n",
+    ],
+)
+def test_whatever_else_yaml_can_do_is_refused_in_words(text: str) -> None:
+    with pytest.raises(CatalogueError):
+        read(text)
+
+
+def test_a_word_that_yaml_takes_for_something_else_stays_a_word() -> None:
+    assert read(GOOD.replace(PLAIN.title, "no"))[0].wording.title == "no"
+
+
+def test_a_file_of_many_keys_or_many_colons_is_read_in_one_pass() -> None:
+    """Quadratic, either took minutes and held a thread of the server; ten times the size is ten times the work."""
+    for text in ("{" + ",".join(f"k{i}: 1" for i in range(60_000)) + "}", "scripts: " + ":".join(["1"] * 400_000)):
+        started = time.perf_counter()
+        with pytest.raises(CatalogueError):
+            read(text)
+        assert time.perf_counter() - started < 20

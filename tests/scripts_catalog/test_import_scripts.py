@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.test import Client
 
-from emma_eval.accounts.models import User
+from emma_eval.accounts.models import AuditEntry, User
 from scripts_catalog.catalogue_file import Entry, write
 from scripts_catalog.models import Script
 from scripts_catalog.publish_version import publish_version
@@ -112,6 +112,16 @@ def test_safety_is_neither_brought_in_nor_written_over_by_the_untrained(eval_cli
     assert f"new, {said}" in reserved.text
     assert "Hidden" not in taken.text
     assert Script.objects.get().latest.title == "Hidden"  # type: ignore[union-attr]
+
+
+def test_a_list_of_guesses_tells_of_one_hidden_script_and_leaves_a_trace(eval_client: Client) -> None:
+    make.script("quiet-hint", area="safety")
+    make.script("louder-hint", area="safety")
+    answer = upload(eval_client, file_of(quiet_hint={}, free={}, louder_hint={}))
+    assert "quiet-hint, slug" in answer.text
+    assert "louder-hint, slug" not in answer.text
+    trace = AuditEntry.objects.get(action="tried slugs that are not free")
+    assert (trace.target, trace.is_safety, trace.details) == ("quiet-hint", True, {"slugs": 2})
 
 
 def test_the_trained_import_safety(trained_eval_member: User) -> None:

@@ -66,6 +66,7 @@ def test_nothing_of_its_time_as_safety_is_told_to_the_untrained(tester_client: C
     assert "Safety" not in "".join(pages)
     assert "a small thing" in changes
     assert changes.count('<li class="card">') == 3
+    assert changes.count("The words as they were published.") == 1
     assert "Version 3 of" in tester_client.get("/scripts/plain-talk/").text
     assert "<h1>Out</h1>" in tester_client.get("/scripts/plain-talk/versions/2/").text
     assert tester_client.get("/scripts/plain-talk/versions/4/").status_code == 404
