@@ -11,6 +11,7 @@ from django import forms
 from django.utils import timezone
 from django.utils.functional import cached_property
 
+from emma_eval.accounts.models import User
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, ScriptVersion
 
@@ -90,13 +91,13 @@ class ResultForm(forms.Form):
         data: Any = None,
         *,
         version_run: ScriptVersion,
-        tester_id: int,
+        tester: User,
         initial: Typed | None = None,
         as_filed: Result | None = None,
     ) -> None:
         super().__init__(data, initial=initial)
         self.version_run = version_run
-        self.tester_id = tester_id
+        self.tester = tester
         self.as_filed = as_filed
         self.was_stuck_start_added = False
         for key in DIMENSION_KEYS:
@@ -143,7 +144,7 @@ class ResultForm(forms.Form):
     def _check_whose_it_is(self) -> None:
         """A sign-in as somebody else, in another tab, must not file one person's words under another's name."""
         typed_by = self.cleaned_data.get("typed_by")
-        if typed_by and typed_by != str(self.tester_id):
+        if typed_by and typed_by != str(self.tester.pk):
             self.add_error(
                 None,
                 "This was typed by somebody else, who was signed in when the page was opened. "
@@ -156,9 +157,10 @@ class ResultForm(forms.Form):
             return
         newest = self.cleaned_data.get("newest")
         if newest and newest != str(script.latest_id):
+            number = self.version_run.number_for(self.tester)
             self.add_error(
                 "script_version",
-                f"The script was changed while you had this form open. Version {self.version_run.number}, the one "
+                f"The script was changed while you had this form open. Version {number}, the one "
                 "shown here, is chosen: file again if you ran that one, or choose the newer one.",
             )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from django.utils.dateparse import parse_datetime
 from django.utils.formats import date_format
 
+from emma_eval.accounts.models import User
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, ScriptVersion
 
@@ -46,14 +47,14 @@ class Difference:
         return f"keep-{self.field}"
 
 
-def differences(mine: Typed, theirs: Typed, choices: Mapping[str, str] | None = None) -> list[Difference]:
-    """Every field in which two drafts differ, in the order of the form. The problems count as one."""
+def differences(user: User, mine: Typed, theirs: Typed, choices: Mapping[str, str] | None = None) -> list[Difference]:
+    """Every field in which two drafts of this user differ, in the order of the form. The problems count as one."""
     found = []
     for field, label in _LABELS.items():
         if _value(mine, field) != _value(theirs, field):
             chosen = (choices or {}).get(f"keep-{field}", "")
             chosen = chosen if chosen in {MINE, THEIRS} else ""
-            found.append(Difference(field, label, shown(mine, field), shown(theirs, field), chosen))
+            found.append(Difference(field, label, shown(user, mine, field), shown(user, theirs, field), chosen))
     return found
 
 
@@ -82,11 +83,13 @@ def _value(typed: Typed, field: str) -> object:
     return picked(typed) if field == PROBLEMS else typed.get(field, "")
 
 
-def shown(typed: Typed, field: str) -> list[str]:
+def shown(user: User, typed: Typed, field: str) -> list[str]:
     """What a field says, in words for people, one line each; no line for an empty field."""
     if field == PROBLEMS:
         return [taxonomy.TAG_BY_KEY[tag].label for tag in picked(typed)]
     text = typed.get(field, "")
+    if text and field == "script_version":
+        return [_version(user, text)]
     return [_WORDS.get(field, str)(text)] if text else []
 
 
@@ -95,9 +98,10 @@ def _build(text: str) -> str:
     return str(build or text)
 
 
-def _version(text: str) -> str:
-    version = ScriptVersion.objects.filter(pk=number_in(text)).first()
-    return f"version {version.number}" if version else text
+def _version(user: User, text: str) -> str:
+    """By the number that this person knows it by; one that is kept from them reads as one that is not there."""
+    version = ScriptVersion.objects.visible_to(user).filter(pk=number_in(text)).first()
+    return f"version {version.number_for(user)}" if version else text
 
 
 def _time(text: str) -> str:
@@ -110,7 +114,6 @@ def _time(text: str) -> str:
 
 _WORDS: dict[str, Callable[[str], str]] = {
     "build": _build,
-    "script_version": _version,
     "called_at": _time,
     "never_started": lambda text: "yes",
     "vision": lambda text: "N/A" if text == "na" else text,

@@ -34,7 +34,7 @@ def result_edit(request: UserRequest, pk: int) -> HttpResponse:
         request.POST or None,
         initial=typed_in(kept.dict()) if kept is not None else typed_of(result),
         version_run=result.script_version,
-        tester_id=request.user.pk,
+        tester=request.user,
         as_filed=result,
     )
     if not form.is_bound:
@@ -90,7 +90,7 @@ def _said(corrected: Corrected | None) -> str:
 def _changed_meanwhile(request: UserRequest, now: Result, form: ResultForm) -> HttpResponse:
     """Another tab has corrected it: all that was typed stays, with what the result says now beside it."""
     typed = {**typed_in(request.POST.dict()), "script_version": str(now.script_version_id)}
-    for each in differences(typed, typed_of(now)):
+    for each in differences(request.user, typed, typed_of(now)):
         says = "; ".join(each.theirs) or "nothing"
         form.add_error(each.field, f"{each.label}: another tab changed this to “{says}”. Save again to keep yours.")
     return _show(request, now, form, now.version, status=409)

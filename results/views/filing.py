@@ -122,7 +122,7 @@ def _latest_version(user: User, slug: str) -> ScriptVersion:
 
 
 def _form(user: User, version: ScriptVersion, typed: Typed) -> ResultForm:
-    return ResultForm(initial=typed, version_run=version, tester_id=user.pk)
+    return ResultForm(initial=typed, version_run=version, tester=user)
 
 
 def _call_in(request: UserRequest) -> uuids.UUID | None:
@@ -197,7 +197,7 @@ def draft_file(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
     if request.method != "POST":
         return redirect("draft", uuid)
     version = _version(request.user, request.POST.get("script_version", ""))
-    form = ResultForm(request.POST, version_run=version, tester_id=request.user.pk)
+    form = ResultForm(request.POST, version_run=version, tester=request.user)
     filed = Result.objects.filter(tester=request.user, draft_uuid=uuid).first()
     if filed is not None and not form.is_valid():
         return _already_filed(request, filed, typed_in(request.POST.dict()))
@@ -269,7 +269,7 @@ def _already_filed(request: UserRequest, result: Result, typed: Typed) -> HttpRe
     """The draft was filed before: show where, and what this page says otherwise. Nothing is changed."""
     if not Result.objects.visible_to(request.user).filter(pk=result.pk).exists():
         raise Http404
-    found = differences(said(typed), typed_of(result))
+    found = differences(request.user, said(typed), typed_of(result))
     if not found:
         return SeeOther(result.get_absolute_url())
     context = {"result": result, "uuid": result.draft_uuid, "differences": found}
@@ -291,7 +291,7 @@ def draft_merge(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
     words, based_on = mine, 0
     if there is not None:
         choices = _choices(request, mine, there)
-        found = differences(mine, there.fields, choices)
+        found = differences(request.user, mine, there.fields, choices)
         if not all(each.chosen for each in found):
             return _choose(request, uuid, mine, there, choices)
         words, based_on = merged(mine, there.fields, found), there.version
@@ -303,7 +303,7 @@ def _choices(request: UserRequest, mine: Typed, there: Draft) -> dict[str, str]:
     if number_in(request.POST.get("against")) != there.version:
         return {}
     if "whole" in request.POST:
-        return {each.name: request.POST["whole"] for each in differences(mine, there.fields)}
+        return {each.name: request.POST["whole"] for each in differences(request.user, mine, there.fields)}
     return request.POST.dict()
 
 
@@ -326,7 +326,7 @@ def _choose(request: UserRequest, uuid: uuids.UUID, mine: Typed, there: Draft, c
         "uuid": uuid,
         "mine": mine,
         "there": there,
-        "differences": differences(mine, there.fields, choices),
+        "differences": differences(request.user, mine, there.fields, choices),
         "is_incomplete": bool(choices),
     }
     part = "#choices" if request.headers.get("X-Fragment") else ""

@@ -144,6 +144,15 @@ class FormPage:
         return None if latest is None or latest.pk == self.version.pk else latest
 
     @property
+    def version_number(self) -> int:
+        """As this tester knows it: the bare number may tell of versions that are kept from them."""
+        return self.version.number_for(self.form.tester)
+
+    @property
+    def latest_number(self) -> int | None:
+        return self.latest.number_for(self.form.tester) if self.latest else None
+
+    @property
     def builds(self) -> list[tuple[Build, bool]]:
         chosen = str(self.form["build"].value() or "")
         return [(build, str(build.pk) == chosen) for build in Build.objects.all()]

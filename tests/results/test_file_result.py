@@ -299,7 +299,7 @@ def test_no_payload_puts_a_wrong_row_into_the_database(tester: User, build: Buil
     @given(payload=payloads(), script=st.sampled_from(scripts))
     def try_one(payload: dict[str, str], script: Script) -> None:
         assert script.latest is not None
-        form = ResultForm({"build": str(build.pk), **payload}, version_run=script.latest, tester_id=tester.pk)
+        form = ResultForm({"build": str(build.pk), **payload}, version_run=script.latest, tester=tester)
         is_right = form.is_valid()
         outcomes[is_right] += 1
         if is_right:

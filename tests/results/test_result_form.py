@@ -53,12 +53,12 @@ def text_of(page: Any) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", "", page.text)).split())
 
 
-def newer_version(script: Script) -> ScriptVersion:
+def newer_version(script: Script, number: int = 2) -> ScriptVersion:
     assert script.latest is not None
     old = script.latest
     script.latest = ScriptVersion.objects.create(
         script=script,
-        number=2,
+        number=number,
         title=old.title,
         area=old.area,
         main_dimension=old.main_dimension,
@@ -422,6 +422,24 @@ def test_a_newer_version_is_told_and_the_one_that_was_run_is_kept(
     assert "As I ran it." in answer.text
     assert file(tester_client, {**sent, "newest": str(new.pk)}).status_code == 303
     assert Result.objects.get().script_version.number == 1
+
+
+def test_the_form_numbers_versions_as_the_tester_knows_them(
+    tester_client: Client, trained_tester: User, script: Script, build: Build
+) -> None:
+    """Of a script that was Safety before, the untrained read no number that tells so."""
+    ScriptVersion.objects.update(number=4, open_number=1)
+    sent, old = fields(script, build), script.latest
+    newer_version(script, 6)
+    for client, run, latest in ((tester_client, 1, 2), (make.client_of(trained_tester), 4, 6)):
+        answer = file(client, sent)
+        page = text_of(answer)
+        assert f"Version {run} of the script" in page
+        assert f"Version {run}, the one shown here, is chosen" in page
+        assert f"I ran version {run}, the one shown here" in page
+        assert f"I ran version {latest}, " in page
+        assert old is not None
+        assert f"Version {run} of the script" in text_of(client.get(f"/drafts/{uuid.uuid4()}/?script_version={old.pk}"))
 
 
 def test_a_draft_of_an_older_version_offers_both(

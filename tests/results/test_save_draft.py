@@ -22,7 +22,7 @@ from emma_eval.accounts.roles import Role
 from results.merge_drafts import differences, merged
 from results.models import Draft, Result
 from results.save_draft import ChangedElsewhereError, FiledAlreadyError, changed_elsewhere, save_draft
-from scripts_catalog.models import Build, Script
+from scripts_catalog.models import Build, Script, ScriptVersion
 from tests import make
 from tests.results.filing import fields, file
 
@@ -211,10 +211,10 @@ def test_safety_is_as_unknown_as_nothing(tester_client: Client, tester: User, sc
 # --- two tabs ------------------------------------------------------------------------------------------
 
 
-def test_differences_are_told_field_by_field(script: Script) -> None:
+def test_differences_are_told_field_by_field(tester: User, script: Script) -> None:
     mine = {"content": "2", "comment": "a", "place-cut_in": "1", "place-too_fast": "2", "vision": "na"}
     theirs = {"content": "3", "comment": "a", "place-too_fast": "1", "place-cut_in": "2", "vision": "na"}
-    found = differences(mine, theirs)
+    found = differences(tester, mine, theirs)
     assert [(each.label, each.mine, each.theirs) for each in found] == [
         ("Content", ["2"], ["3"]),
         (
@@ -225,11 +225,36 @@ def test_differences_are_told_field_by_field(script: Script) -> None:
     ]
 
 
-def test_what_was_chosen_is_put_together(script: Script) -> None:
+def test_what_was_chosen_is_put_together(tester: User, script: Script) -> None:
     mine = {"content": "2", "comment": "a", "place-cut_in": "1", "page": "1"}
     theirs = {"content": "3", "place-too_fast": "1", "call": "x"}
-    chosen = differences(mine, theirs, {"keep-content": "theirs", "keep-problems": "theirs", "keep-comment": "mine"})
+    choices = {"keep-content": "theirs", "keep-problems": "theirs", "keep-comment": "mine"}
+    chosen = differences(tester, mine, theirs, choices)
     assert merged(mine, theirs, chosen) == {"content": "3", "comment": "a", "place-too_fast": "1", "call": "x"}
+
+
+def test_a_version_is_told_by_the_number_that_the_tester_knows(
+    tester: User, trained_tester: User, script: Script
+) -> None:
+    """A script that was Safety once: its hidden version reads as one that does not exist, and leaves no gap."""
+    kept, second = script.latest, ScriptVersion.objects.get()
+    assert kept is not None
+    hidden = ScriptVersion.objects.create(script=script, number=2, area="safety", **wording_of(second))
+    newest = ScriptVersion.objects.create(script=script, number=3, area="everyday", **wording_of(second))
+
+    def told(user: User, mine: int, theirs: int) -> list[str]:
+        found = differences(user, {"script_version": str(mine)}, {"script_version": str(theirs)})
+        return [*found[0].mine, *found[0].theirs]
+
+    assert told(tester, kept.pk, newest.pk) == ["version 1", "version 2"]
+    assert told(trained_tester, kept.pk, newest.pk) == ["version 1", "version 3"]
+    assert told(tester, hidden.pk, 7) == [str(hidden.pk), "7"]
+    assert told(trained_tester, hidden.pk, 7) == ["version 2", "7"]
+
+
+def wording_of(version: ScriptVersion) -> dict[str, Any]:
+    names = ("title", "main_dimension", "summary", "what_to_do", "steps")
+    return {name: getattr(version, name) for name in names}
 
 
 def conflict(client: Client, script: Script, build: Build) -> tuple[uuid.UUID, dict[str, str]]:
