@@ -30,6 +30,8 @@ NAMES = (
 )
 
 MOST_NUMBER = 2**63 - 1
+MOST_PLACE_DIGITS = 4
+_NO_PLACE = 10**MOST_PLACE_DIGITS
 
 Typed = dict[str, str]
 _KNOWN = frozenset({*NAMES, PAGE})
@@ -67,4 +69,9 @@ def picked(typed: Typed) -> list[str]:
     """The tags with a place, in their order as far as the places are numbers; the others last."""
     places = {name.removeprefix(PLACE): text for name, text in typed.items() if name.startswith(PLACE)}
     known = [tag for tag in places if tag in taxonomy.TAG_BY_KEY]
-    return sorted(known, key=lambda tag: int(places[tag]) if places[tag].isdecimal() else 10_000)
+    return sorted(known, key=lambda tag: _place(places[tag]))
+
+
+def _place(text: str) -> int:
+    """A place as typed; what the form would not take for one comes last. Python reads no number of any length."""
+    return int(text) if text.isdecimal() and len(text) <= MOST_PLACE_DIGITS else _NO_PLACE

@@ -14,6 +14,7 @@ from emma_eval.accounts.roles import UserRequest
 from scripts_catalog.models import Script
 
 from ..models import Draft, Result
+from ..rules import without_control_characters
 from ..save_draft import ChangedElsewhereError, FiledAlreadyError, TooManyDraftsError, save_draft
 from ..typed import Typed, number_in, typed_in
 
@@ -57,7 +58,7 @@ def _read(body: bytes) -> Save | None:
     version, script = asked.get("version"), asked.get("script")
     if type(version) is not int or not 0 <= version < MOST_SAVES:
         return None
-    if not isinstance(script, str) or "\x00" in script:
+    if not isinstance(script, str) or script != without_control_characters(script):
         return None
     return Save(version, script, str(asked.get("typed_by", "")), typed_in(asked["fields"]))
 

@@ -119,6 +119,8 @@ def test_a_filed_draft_says_where_its_result_is(tester_client: Client, script: S
         b'{"version": 99999999999, "script": "bad-news-day", "fields": {}}',
         b'{"version": 0, "script": 1, "fields": {}}',
         b'{"version": 0, "script": "\\u0000", "fields": {}}',
+        b'{"version": 0, "script": "\\ud800", "fields": {}}',
+        b'{"version": 0, "script": "bad-news-day\\u0000", "fields": {}}',
         b"[" * 100_000,
     ],
 )
@@ -272,6 +274,31 @@ def test_filing_from_an_older_tab_asks_first(tester_client: Client, script: Scri
     assert "from one tab" in answer.text
     assert "from another" in answer.text
     assert not Result.objects.exists()
+
+
+def test_a_place_of_any_length_is_merged(tester_client: Client, script: Script, build: Build) -> None:
+    """Python refuses to read a number of 5,000 digits; it is no place, so it comes last."""
+    key, sent = conflict(tester_client, script, build)
+    places = {"place-cut_in": "9" * 5000, "place-too_fast": "2"}
+    answer = tester_client.post(f"/drafts/{key}/merge/", {**sent, **places, "against": "2"})
+    assert answer.status_code == 409
+    assert answer.text.index("Too fast / no pauses") < answer.text.index("Cut in while the user was still talking")
+    done = tester_client.post(f"/drafts/{key}/merge/", {**sent, **places, "against": "2", "whole": "mine"})
+    assert done.status_code == 303
+    assert tester_client.get(done["Location"]).status_code == 200
+    assert file(tester_client, {**sent, **places, "version": "3"}, key).status_code == 422
+
+
+def test_halves_of_letters_and_other_marks_are_dropped_from_every_text(tester_client: Client, script: Script) -> None:
+    answer = put(
+        tester_client,
+        uuid.uuid4(),
+        0,
+        {"comment": "a\ud800b\x00c", "build": "\udfff", "place-cut\ud800_in": "1\x00"},
+        typed_by="",
+    )
+    assert answer.status_code == 200
+    assert Draft.objects.get().fields == {"comment": "abc", "place-cut_in": "1"}
 
 
 def test_a_choice_for_every_field_goes_on(tester_client: Client, script: Script, build: Build) -> None:
