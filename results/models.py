@@ -94,7 +94,7 @@ class Result(models.Model):
     id = models.BigAutoField(primary_key=True, default=new_key)
     tester = models.ForeignKey(User, on_delete=models.PROTECT, related_name="results", db_index=False)
     draft_uuid = models.UUIDField()
-    call_uuid = models.UUIDField(default=uuid.uuid4, help_text="Shared by the results of one call.")
+    call_uuid = models.UUIDField(default=uuid.uuid4, help_text="Shared by the results of one call of one tester.")
     script = models.ForeignKey(
         Script, to_field="slug", on_delete=models.PROTECT, related_name="results", db_index=False
     )

@@ -64,7 +64,8 @@ class Shown:
 
 def show_result(user: User, result: Result) -> Shown:
     """Gather the page; `result` must be one that `user` may see."""
-    same_call = Result.objects.visible_to(user).filter(call_uuid=result.call_uuid).exclude(pk=result.pk)
+    of_the_call = Result.objects.visible_to(user).filter(tester=result.tester_id, call_uuid=result.call_uuid)
+    same_call = of_the_call.exclude(pk=result.pk)
     may_add = result.tester_id == user.pk and user.has_role(Role.TESTER)
     return Shown(
         result=result,

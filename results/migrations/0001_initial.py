@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(default=emma_eval.accounts.keys.new_key, primary_key=True, serialize=False)),
                 ('draft_uuid', models.UUIDField()),
-                ('call_uuid', models.UUIDField(default=uuid.uuid4, help_text='Shared by the results of one call.')),
+                ('call_uuid', models.UUIDField(default=uuid.uuid4, help_text='Shared by the results of one call of one tester.')),
                 ('called_at', models.DateTimeField(help_text='When the call took place, as the tester or the sheet says.')),
                 ('filed_at', models.DateTimeField(auto_now_add=True)),
                 ('recording_link', models.CharField(blank=True, max_length=2000)),

@@ -404,8 +404,51 @@ def test_nobody_joins_the_call_of_another(
     page = tester_client.get(f"/results/new/?call={foreign.call_uuid}&script=bad-news-day").text
     assert "secret" not in page
     assert str(foreign.call_uuid) not in page.split("<main")[1].split("<form")[1]
-    file(tester_client, fields(script, build, call=str(foreign.call_uuid)))
-    assert Result.objects.exclude(pk=foreign.pk).get().call_uuid != foreign.call_uuid
+    answer = file(tester_client, fields(script, build, call=str(foreign.call_uuid)))
+    own = Result.objects.exclude(pk=foreign.pk).get()
+    assert (answer.status_code, own.recording_link) == (303, "")
+    clients = (tester_client, make.client_of(trained_tester))
+    assert not any(
+        "same call" in client.get(f"/results/{pk}/").text for client in clients for pk in (own.pk, foreign.pk)
+    )
+    file(tester_client, fields(script, build, recording_link="https://a.example/own"), own.draft_uuid)
+    foreign.refresh_from_db()
+    assert (foreign.recording_link, foreign.version) == ("https://a.example/secret", 1)
+
+
+@pytest.mark.parametrize("is_there", [True, False], ids=["hidden", "nothing"])
+def test_no_answer_tells_whether_a_call_is_known_to_somebody_else(
+    tester_client: Client, trained_tester: User, script: Script, build: Build, *, is_there: bool
+) -> None:
+    """The UUIDs of a sheet's calls can be worked out: whoever tries one gets the same, whatever others have filed."""
+    call = uuid.uuid4()
+    if is_there:
+        make.result(trained_tester, make.script("quiet-hint", area="safety"), build, call_uuid=call)
+    answer = file(tester_client, fields(script, build, call=str(call)))
+    assert answer.status_code == 303
+    own = Result.objects.get(script=script)
+    assert own.call_uuid == call
+    assert "same call" not in tester_client.get(answer["Location"]).text
+    assert f"/results/new/?call={call}" in tester_client.get(answer["Location"]).text
+    page = tester_client.get(f"/results/new/?call={call}").text
+    assert page.count(f'href="/results/{own.pk}/"') == 1
+    again = file(tester_client, fields(make.script("noisy-room"), build, call=str(call)))
+    assert again.status_code == 303
+    assert Result.objects.filter(call_uuid=call, tester=own.tester).count() == 2
+
+
+@pytest.mark.parametrize("address", ["file", "merge"])
+def test_nothing_is_filed_or_merged_over_a_draft_that_is_hidden(
+    tester_client: Client, tester: User, script: Script, build: Build, address: str
+) -> None:
+    key, hidden = uuid.uuid4(), make.script("quiet-hint", area="safety")
+    Draft.objects.create(tester=tester, uuid=key, script=hidden, fields={"comment": "canary"}, version=3)
+    sent = {**fields(script, build), "version": "0", "against": "3", "whole": "theirs"}
+    answer = tester_client.post(f"/drafts/{key}/{address}/", sent)
+    assert answer.status_code == 404
+    assert "canary" not in answer.text
+    assert Draft.objects.get().fields == {"comment": "canary"}
+    assert not Result.objects.exists()
 
 
 def test_a_newer_version_is_told_and_the_one_that_was_run_is_kept(
