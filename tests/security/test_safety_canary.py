@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import uuid
 from dataclasses import replace
 from datetime import timedelta
 from html.parser import HTMLParser
@@ -33,6 +34,7 @@ from scripts_catalog import taxonomy
 from scripts_catalog.models import RunCount, Script, ScriptVersion
 from scripts_catalog.publish_version import publish_script
 from tests import make
+from tests.results.filing import fields
 from tests.results.old_sheet.sheet import as_csv
 from tests.results.old_sheet.sheet import row as sheet_row
 from tests.scripts_catalog.wordings import PLAIN
@@ -161,6 +163,53 @@ def test_the_site_reads_the_same_with_and_without_anything_of_safety(world: Worl
     # What one named oneself, in an address or a sheet, may be echoed; a word that was not asked for may not come.
     assert [path for path, page in with_it.items() if f"{SECRET} said" in page] == []
     assert [path for path, page in with_it.items() if SECRET in page and not is_own_word(path)] == []
+
+
+def answers_of_the_form(client: Client, world: World) -> dict[str, str]:
+    """What the results form says of versions where it is sent: an old one was run, two tabs name different ones."""
+    old, new = (
+        str(pk)
+        for pk in world.moved.versions.exclude(area=taxonomy.SAFETY).order_by("number").values_list("pk", flat=True)
+    )
+    sent = fields(world.moved, world.build, script_version=old, newest=old)
+    draft = Draft.objects.create(
+        tester=world.user(Role.TESTER.value),
+        uuid=uuid.uuid4(),
+        script=world.moved,
+        fields={**sent, "script_version": new},
+        version=3,
+    )
+    asked = {
+        "an old version": (reverse("draft_file", args=[uuid.uuid4()]), sent),
+        "two tabs": (reverse("draft_merge", args=[draft.uuid]), sent),
+    }
+    said = {name: said_by(client.post(path, data)) for name, (path, data) in asked.items()}
+    draft.delete()
+    return said
+
+
+def test_the_form_answers_the_same_with_and_without_anything_of_safety(world: World) -> None:
+    client = world.client(Role.TESTER.value)
+    without = answers_of_the_form(client, world)
+    hide(world)
+    assert answers_of_the_form(client, world) == without
+    assert [answer[:3] for answer in without.values()] == ["422", "409"]
+
+
+def test_a_bare_number_of_a_version_would_be_seen(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that the tests above can fail: with versions told by the number they have, each of these differs."""
+    client = world.client(Role.TESTER.value)
+
+    def read_them() -> dict[str, str]:
+        path = reverse("result_new") + "?script=moved-out"
+        return {path: said_by(client.get(path)), **answers_of_the_form(client, world)}
+
+    without = read_them()
+    hide(world)
+    assert read_them() == without
+    monkeypatch.setattr(ScriptVersion, "number_for", lambda version, user: version.number)
+    with_it = read_them()
+    assert [name for name in without if with_it[name] == without[name]] == []
 
 
 def is_own_word(path: str) -> bool:

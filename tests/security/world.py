@@ -138,16 +138,17 @@ def _people() -> People:
 def _moved_script() -> Script:
     """A script that is everyday now; what it said while it was Safety is part of what is hidden."""
     moved = Script.objects.create(slug="moved-out", area="everyday")
-    moved.latest = ScriptVersion.objects.create(
-        script=moved,
-        number=2,
-        area="everyday",
-        title="Moved out",
-        main_dimension="content",
-        summary="Harmless now.",
-        what_to_do="Nothing special.",
-        steps=["Say hello."],
-    )
+    for number in (1, 2):
+        moved.latest = ScriptVersion.objects.create(
+            script=moved,
+            number=number,
+            area="everyday",
+            title="Moved out",
+            main_dimension="content",
+            summary="Harmless now.",
+            what_to_do="Nothing special.",
+            steps=["Say hello."][:number],
+        )
     moved.save()
     return moved
 
@@ -177,6 +178,7 @@ def hide(world: World, secret: str = SECRET) -> Hidden:
         change_note=f"Note {said}",
         uses_camera=True,
     )
+    _number_after_a_hidden_one(world.moved)
     version = ScriptVersion.objects.create(
         script=world.moved,
         number=1,
@@ -201,6 +203,12 @@ def hide(world: World, secret: str = SECRET) -> Hidden:
         secret, script, result, of_moved, _draft(tester, script, f"Draft {said}"), version, own, upload
     )
     return world.hidden
+
+
+def _number_after_a_hidden_one(moved: Script) -> None:
+    """As if a version of Safety had been there before those that may be read: theirs alone is the bare number."""
+    for version in moved.versions.order_by("-number"):
+        ScriptVersion.objects.filter(pk=version.pk).update(number=version.number + 1)
 
 
 def hide_earlier(people: People, build: Build) -> None:
