@@ -12,6 +12,7 @@ import re
 import unicodedata
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -314,23 +315,28 @@ def _has_formulas(archive: zipfile.ZipFile) -> bool:
 
 def _values(path: Path, has_formulas: bool) -> Iterator[list[str]]:
     """The text of each row. A comment that begins with "=" was stored as a formula: its words are the text."""
-    values = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
-    try:
+    with _workbook(path, data_only=True) as values:
         sheet = _results_sheet(values)
         if not has_formulas:
             for cells in _cell_rows(values, sheet):
                 yield [_text_of(cell) for cell in cells]
             return
-        formulas = openpyxl.load_workbook(path, read_only=True, keep_links=False)
-        try:
+        with _workbook(path, data_only=False) as formulas:
             for cells, written in zip(_cell_rows(values, sheet), _cell_rows(formulas, sheet), strict=True):
                 yield [
                     _text_of(typed if cell.value is None else cell) for cell, typed in zip(cells, written, strict=True)
                 ]
+
+
+@contextmanager
+def _workbook(path: Path, *, data_only: bool) -> Iterator[Any]:
+    """The workbook, read as a file: openpyxl refuses paths without its extensions, and a kept upload has none."""
+    with path.open("rb") as file:
+        workbook = openpyxl.load_workbook(file, read_only=True, data_only=data_only, keep_links=False)
+        try:
+            yield workbook
         finally:
-            formulas.close()
-    finally:
-        values.close()
+            workbook.close()
 
 
 def _cell_rows(workbook: Any, sheet: int) -> Iterator[Sequence[Any]]:

@@ -18,10 +18,12 @@ from emma_eval.accounts.models import Training, User
 from emma_eval.accounts.roles import Role
 from results.models import Result, SheetUpload
 from results.old_sheet import keep_upload
-from scripts_catalog import taxonomy
+from scripts_catalog import catalogue_file, taxonomy
+from scripts_catalog.load_catalogue import load_catalogue
+from scripts_catalog.management.commands.load_catalogue import SHIPPED
 from scripts_catalog.models import Script
 from tests import make
-from tests.results.old_sheet.sheet import as_csv, row
+from tests.results.old_sheet.sheet import as_csv, as_xlsx, golden_rows, row
 
 pytestmark = pytest.mark.django_db
 GOOD, BAD = row(), row(time="3/3/2026 10:00", content="9", link="javascript:alert('x')")
@@ -317,3 +319,15 @@ def test_one_person_keeps_only_a_few_uploads(eval_client: Client, tmp_path: Path
     for _ in range(7):
         upload(eval_client, tmp_path, GOOD)
     assert SheetUpload.objects.count() == len(kept_files(settings)) == 5
+
+
+def test_a_workbook_goes_all_the_way_through_the_pages(trained_eval_member: User, tmp_path: Path) -> None:
+    client = make.client_of(trained_eval_member)
+    load_catalogue(catalogue_file.read(SHIPPED.read_text(encoding="utf-8")))
+    rows = [{**said, "Comment": said["Comment"].replace("\x0b", "_x000B_")} for said in golden_rows()]
+    content = as_xlsx(tmp_path / "made.xlsx", rows).read_bytes()
+    response = send(client, content, "old sheet.xlsx")
+    assert response.status_code == 302
+    assert "Import the 215 good rows" in page_of(client, response["Location"])
+    apply(client, agreed=215)
+    assert Result.objects.count() == 215
