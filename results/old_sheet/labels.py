@@ -21,32 +21,51 @@ def plain(text: str) -> str:
 TAG_OF_LABEL = {plain(tag.label): tag.key for tag in taxonomy.TAG_BY_KEY.values()}
 _LONGEST_FIRST = sorted(TAG_OF_LABEL, key=len, reverse=True)
 _SEPARATORS = ",;"
+_SEPARATOR = re.compile(f"[{_SEPARATORS}]")
+MOST_LIST_CHARACTERS = 4_000
 
 
-@lru_cache(maxsize=4096)
 def tags_in(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The tags of a list joined by ", ", in its order, and the words in it that are no tag.
 
     Some labels hold commas, so the list is not split: at each place the longest label that fits is taken.
+    A cell that is longer than all tags together is no list of tags, and is not searched for any.
     """
-    rest = plain(text.strip().replace("\n", ", "))
-    if rest in NOTHING:
+    if len(text) > MOST_LIST_CHARACTERS:
+        return (), (text,)
+    return _tags_in(text)
+
+
+@lru_cache(maxsize=4096)
+def _tags_in(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    words = plain(text.strip().replace("\n", ", "))
+    if words in NOTHING:
         return (), ()
     tags: list[str] = []
     unknown: list[str] = []
-    while rest := rest.lstrip(_SEPARATORS):
-        label = _label_at_the_start(rest)
+    at = 0
+    while at < len(words):
+        if words[at] in _SEPARATORS:
+            at += 1
+            continue
+        label = _label_at(words, at)
         if label:
             tags.append(TAG_OF_LABEL[label])
         else:
-            label = re.split(f"[{_SEPARATORS}]", rest, maxsplit=1)[0]
+            label = words[at : _end_of_word(words, at)]
             unknown.append(label)
-        rest = rest[len(label) :]
+        at += len(label)
     return tuple(tags), tuple(unknown)
 
 
-def _label_at_the_start(words: str) -> str | None:
+def _label_at(words: str, at: int) -> str | None:
     for label in _LONGEST_FIRST:
-        if words.startswith(label) and words[len(label) : len(label) + 1] in {"", *_SEPARATORS}:
+        end = at + len(label)
+        if words.startswith(label, at) and words[end : end + 1] in {"", *_SEPARATORS}:
             return label
     return None
+
+
+def _end_of_word(words: str, at: int) -> int:
+    found = _SEPARATOR.search(words, at)
+    return found.start() if found else len(words)
