@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
@@ -270,7 +271,7 @@ class _FiledBefore:
     def of(cls, rows: list[GoodRow]) -> _FiledBefore:
         results = Result.objects.select_related("script", "tester", "build")
         digests = {row.key: row.sheet_row.digest for row in rows}
-        by_key = {result.draft_uuid: result for result in results.filter(draft_uuid__in=digests)}
+        by_key = _by_key(results.filter(draft_uuid__in=digests), rows)
         by_call = {
             (result.tester.email, result.called_at, result.script_id): result
             for result in results.filter(called_at__in={row.filing.called_at for row in rows})
@@ -283,6 +284,21 @@ class _FiledBefore:
     def find(self, row: GoodRow) -> Result | None:
         call = (row.email, row.filing.called_at, row.filing.script_version.script.slug)
         return self.by_key.get(row.key) or self.by_call.get(call)
+
+
+def _by_key(results: Iterable[Result], rows: list[GoodRow]) -> dict[uuid.UUID, Result]:
+    """The results that were filed under the keys of these rows.
+
+    Whoever files here chooses the UUID of the draft: one that is the key of a row counts for that row only where
+    it is the row's own tester's. What came from a sheet goes first, whatever its tester's address is by now.
+    """
+    emails = {row.key: row.email for row in rows}
+    found: dict[uuid.UUID, Result] = {}
+    for result in results:
+        key = result.draft_uuid
+        if result.sheet_digest or (result.tester.email == emails[key] and key not in found):
+            found[key] = result
+    return found
 
 
 def _repeated(row: GoodRow, line: int, earlier: GoodRow | None = None) -> BadRow:
