@@ -16,6 +16,7 @@ from functools import lru_cache
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.utils.crypto import salted_hmac
 from django.utils.text import slugify
 
 from emma_eval.accounts.models import User
@@ -31,8 +32,11 @@ from .times import time_of
 
 # Names the results that come from sheets; changing it would import every old sheet a second time.
 NAMESPACE = uuid.UUID("5f0a3a0e-6d0c-4f0b-9d3c-2f4b1c9be7a4")
+CALL_SALT = "results.old_sheet.call"
 MOST_VALUE_CHARACTERS = 200
 MOST_OLD_TEXT_CHARACTERS = 5_000
+MOST_EMAIL_CHARACTERS = 254
+MOST_NAME_CHARACTERS = 1_000
 RETIRED_TAGS = frozenset(tag.key for tag in taxonomy.TAG_BY_KEY.values() if tag.retired_in is not None)
 
 NOT_AMONG_PICKED = "biggest problem not among the picked"
@@ -125,13 +129,15 @@ class Catalogue:
         return cls(now, versions, visible, {build.sort_key: build for build in Build.objects.all()})
 
     def version(self, slug: str, called_at: datetime) -> ScriptVersion | None:
-        """The version in force at the time of the call, else the first; None for what the importer may not know."""
-        versions = self.versions.get(slug)
-        if not versions:
-            return None
+        """The version in force at the time of the call, else the first, among those the importer may know.
+
+        A time when the script was Safety must not show: to the untrained the version before it goes on, or the
+        first after it begins earlier, and the row is filed under that one as open. None where there is none.
+        """
+        versions = [version for version in self.versions.get(slug, ()) if version.pk in self.visible]
         in_force = [version for version in versions if version.created_at <= called_at]
-        found = in_force[-1] if in_force else versions[0]
-        return found if found.pk in self.visible else None
+        fitting = in_force or versions[:1]
+        return fitting[-1] if fitting else None
 
     def build(self, name: str) -> Build:
         """The build of this name; 2026.9 and 2026.09 are one. One that is not known yet is not saved here."""
@@ -333,10 +339,13 @@ def key_of(filing: Filing, email: str) -> uuid.UUID:
 
 
 def _call_of(filing: Filing, email: str) -> uuid.UUID:
-    """One row per script, so rows of one tester with one recording are of one call."""
-    if not filing.recording_link:
-        return uuid.uuid5(key_of(filing, email), "call")
-    return uuid.uuid5(NAMESPACE, f"call|{email}|{filing.recording_link}")
+    """One row per script, so rows of one tester with one recording are of one call.
+
+    A call is named in addresses and forms, so unlike the key it must not follow from what anybody can look up:
+    it is the same in every import here, and nowhere else.
+    """
+    said = f"{email}|{filing.recording_link}" if filing.recording_link else str(key_of(filing, email))
+    return uuid.UUID(bytes=salted_hmac(CALL_SALT, said, algorithm="sha256").digest()[:16], version=4)
 
 
 def _digest_of(filing: Filing, worst_moment: str, minute_in_call: str) -> str:
@@ -358,18 +367,26 @@ def _digest_of(filing: Filing, worst_moment: str, minute_in_call: str) -> str:
 # --- single cells ------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1024)
 def _is_email(text: str) -> bool:
+    return len(text) <= MOST_EMAIL_CHARACTERS and _has_form_of_email(text)
+
+
+@lru_cache(maxsize=1024)
+def _has_form_of_email(text: str) -> bool:
     try:
         validate_email(text)
     except ValidationError:
         return False
-    return len(text) <= 254
+    return True
+
+
+def _slug_of(text: str) -> str:
+    """Scripts are named by their slug; "Bad news day" is read as bad-news-day. No slug comes of endless words."""
+    return _slugified(text) if len(text) <= MOST_NAME_CHARACTERS else ""
 
 
 @lru_cache(maxsize=1024)
-def _slug_of(text: str) -> str:
-    """Scripts are named by their slug; "Bad news day" is read as bad-news-day."""
+def _slugified(text: str) -> str:
     return slugify(text.replace("_", " "))
 
 

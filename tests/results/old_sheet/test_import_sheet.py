@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import threading
+import uuid
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from pytest_django.fixtures import DjangoAssertNumQueries
@@ -368,6 +369,31 @@ def test_a_result_filed_here_of_the_same_call_is_the_same_row(small_talk: Script
     assert Result.objects.get() == filed
 
 
+def key_of_row(tmp_path: Path) -> uuid.UUID:
+    """The key of the right row, which anybody can work out."""
+    with transaction.atomic():
+        take_in(as_csv(tmp_path / "key.csv", [row()]))
+        key: uuid.UUID = Result.objects.get().draft_uuid
+        transaction.set_rollback(True)
+    return key
+
+
+def test_nobody_can_hold_the_place_of_somebody_else_s_row(small_talk: Script, tester: User, tmp_path: Path) -> None:
+    key = key_of_row(tmp_path)
+    make.result(tester, small_talk, make.build(), draft_uuid=key)
+    path = as_csv(tmp_path / "s.csv", [row()])
+    assert take_in(path).new == 1
+    assert take_in(path).here == 1
+    assert Result.objects.filter(draft_uuid=key).count() == 2
+
+
+def test_what_its_own_tester_filed_under_the_key_of_a_row_is_that_row(small_talk: Script, tmp_path: Path) -> None:
+    key = key_of_row(tmp_path)
+    make.result(make.user("ana@example.test"), small_talk, make.build(), draft_uuid=key)
+    found = take_in(as_csv(tmp_path / "s.csv", [row()]))
+    assert (found.new, found.conflicts) == (0, 1)
+
+
 # --- Safety ------------------------------------------------------------------------------------------
 
 
@@ -395,7 +421,7 @@ def test_the_trained_and_the_operator_import_safety_rows_as_such(
     assert AuditEntry.objects.get().is_safety
 
 
-def test_a_row_of_the_time_when_the_script_was_safety_is_for_the_trained(
+def test_a_row_of_the_time_when_the_script_was_safety_is_filed_under_the_version_its_importer_may_know(
     eval_member: User, trained_eval_member: User, tmp_path: Path
 ) -> None:
     script = make.script("small-talk", area=taxonomy.SAFETY)
@@ -404,11 +430,13 @@ def test_a_row_of_the_time_when_the_script_was_safety_is_for_the_trained(
     later.save(force_insert=True)
     script.latest, script.area = later, "everyday"
     script.save()
-    path = as_csv(tmp_path / "s.csv", [row()])
-    assert bad_of(look_through(path, eval_member)) == [[2, ["unknown script"]]]
-    take_in(path, trained_eval_member)
-    assert Result.objects.get().filed_as_safety
+    take_in(as_csv(tmp_path / "s.csv", [row()]), trained_eval_member)
+    filed = Result.objects.get()
+    assert (filed.script_version.number, filed.filed_as_safety) == (1, True)
     assert not Result.objects.visible_to(eval_member).exists()
+    take_in(as_csv(tmp_path / "t.csv", [row(time="3/3/2026 10:00")]), eval_member)
+    seen = Result.objects.visible_to(eval_member).get()
+    assert (seen.script_version, seen.filed_as_safety) == (later, False)
 
 
 def test_a_conflict_does_not_tell_of_a_result_filed_as_safety(

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import astuple, replace
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
+from time import monotonic
 from typing import Any
 
 import pytest
+from django.test import override_settings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -138,6 +140,18 @@ def test_a_list_may_be_joined_in_other_ways() -> None:
     labels = [LABEL[key] for key in expected[0]]
     for joint in (", ", ",", "; ", "\n", ",\n", " , "):
         assert tags_in(joint.join(labels)) == expected
+
+
+def test_all_tags_fit_in_one_cell() -> None:
+    assert set(tags_in(", ".join(LABEL.values()))[0]) == set(LABEL)
+
+
+@pytest.mark.parametrize("piece", ["x,", ",", LABEL["too_fast"] + ","])
+def test_an_endless_cell_is_no_list_of_tags_and_costs_no_time(catalogue: Catalogue, piece: str) -> None:
+    start = monotonic()
+    assert reasons(catalogue, voice_problems=piece * 500_000) == ["unknown tag"]
+    assert reasons(catalogue, tester=piece * 500_000, script=piece * 500_000)
+    assert monotonic() - start < 5
 
 
 def test_unknown_words_hide_no_tag() -> None:
@@ -366,6 +380,18 @@ def test_rows_of_one_recording_are_of_one_call(catalogue: Catalogue) -> None:
     assert one.call == other.call
     assert one.call != good(catalogue, tester="bo@example.test").call
     assert good(catalogue, link="").call != good(catalogue, link="", script="show-an-object").call
+
+
+def test_a_call_is_named_alike_in_every_import_here_and_otherwise_elsewhere(
+    catalogue: Catalogue,
+) -> None:
+    for said in ({}, {"link": ""}):
+        here = good(catalogue, **said)
+        assert good(catalogue, **said).call == here.call
+        with override_settings(SECRET_KEY="another " * 10):
+            elsewhere = good(catalogue, **said)
+        assert elsewhere.call != here.call
+        assert elsewhere.key == here.key
 
 
 def test_labels_are_plain_in_one_way() -> None:
