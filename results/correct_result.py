@@ -120,7 +120,9 @@ def _write(by: User, result: Result, filing: Filing, changed: Changed) -> Change
     if moves_count:
         count_run(result, 1)
     labels = [label_of(name) for name in changed]
-    audit.record(by, "corrected a result", str(result.pk), is_safety=result.is_covered, changed=labels)
+    audit.record(
+        by, "corrected a result", str(result.pk), is_safety=result.is_covered, script=result.script.slug, changed=labels
+    )
     return Change.objects.create(result=result, by=by, version=result.version, fields=changed)
 
 

@@ -109,7 +109,7 @@ def _write(tester: User, draft_uuid: uuid.UUID, call_uuid: uuid.UUID, filing: Fi
     write_problems(result, filing)
     count_run(result, 1)
     Draft.objects.filter(tester=tester, uuid=draft_uuid).delete()
-    audit.record(tester, "filed a result", str(result.pk), is_safety=result.is_covered)
+    audit.record(tester, "filed a result", str(result.pk), is_safety=result.is_covered, script=result.script.slug)
     return result
 
 

@@ -34,7 +34,7 @@ def publish_script(slug: str, wording: Wording, *, by: User | None, is_shipped: 
         except IntegrityError as cause:
             raise SlugTakenError from cause
         version = _write(script, 1, wording, by=by, is_shipped=is_shipped)
-        audit.record(by, "published a script", slug, is_safety=version.is_safety)
+        audit.record(by, "published a script", slug, is_safety=version.is_safety, script=slug)
     return version
 
 
@@ -59,7 +59,7 @@ def publish_version(
         version = _write(script, latest.number + 1, wording, by=by, note=note, is_shipped=is_shipped)
         is_safety = taxonomy.SAFETY in {latest.area, version.area}
         labels = [LABELS[name] for name in changed]
-        audit.record(by, "published a version", script.slug, is_safety=is_safety, changed=labels)
+        audit.record(by, "published a version", script.slug, is_safety=is_safety, script=script.slug, changed=labels)
     return version
 
 

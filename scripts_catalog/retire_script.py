@@ -16,7 +16,7 @@ def retire_script(script: Script, by: User) -> bool:
     with transaction.atomic():
         changed = Script.objects.in_use().filter(pk=script.pk).update(retired_at=timezone.now())
         if changed:
-            audit.record(by, "retired a script", script.slug, is_safety=script.is_safety)
+            audit.record(by, "retired a script", script.slug, is_safety=script.is_safety, script=script.slug)
     return bool(changed)
 
 
@@ -25,5 +25,5 @@ def bring_back_script(script: Script, by: User) -> bool:
     with transaction.atomic():
         changed = Script.objects.retired().filter(pk=script.pk).update(retired_at=None)
         if changed:
-            audit.record(by, "brought back a script", script.slug, is_safety=script.is_safety)
+            audit.record(by, "brought back a script", script.slug, is_safety=script.is_safety, script=script.slug)
     return bool(changed)

@@ -7,10 +7,15 @@ from typing import Any
 from .models import AuditEntry, User
 
 
-def record(actor: User | None, action: str, target: str = "", *, is_safety: bool = False, **details: Any) -> None:
+def record(
+    actor: User | None, action: str, target: str = "", *, is_safety: bool = False, script: str = "", **details: Any
+) -> None:
     """Keep who did what, in the transaction that does it. `details` must be plain JSON values.
 
     `action` begins with a verb in the past and names the kind of thing ("retired a script"); `target` is that one
-    thing's own name, without its kind.
+    thing's own name, without its kind. `script` is the slug of the script that it is about, also by way of a result:
+    who may not know of that script, now or later, doesn't see the line. `is_safety` hides it whatever becomes of it.
     """
-    AuditEntry.objects.create(actor=actor, action=action, target=target[:200], details=details, is_safety=is_safety)
+    AuditEntry.objects.create(
+        actor=actor, action=action, target=target[:200], details=details, is_safety=is_safety, script=script
+    )

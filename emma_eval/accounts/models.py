@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.functional import cached_property
 
+from . import hidden
 from .keys import new_key
 from .roles import Role
 
@@ -199,8 +200,13 @@ def _in_words(value: object) -> str:
 
 class AuditEntryQuerySet(models.QuerySet["AuditEntry"]):
     def visible_to(self, user: User) -> AuditEntryQuerySet:
-        """Entries about Safety are for the trained alone."""
-        return self if user.is_trained else self.filter(is_safety=False)
+        """Entries about Safety are for the trained alone, and so are those about a script that is Safety by now."""
+        if user.is_trained:
+            return self
+        found = self.filter(is_safety=False)
+        for slugs in hidden.hidden_scripts(user):
+            found = found.exclude(script__in=slugs)
+        return found
 
     def update(self, **kwargs: Any) -> int:
         raise AppendOnlyError("The audit trail is never changed.")
@@ -219,6 +225,9 @@ class AuditEntry(models.Model):
     target = models.CharField(max_length=200, blank=True)
     details = models.JSONField(default=dict, blank=True)
     is_safety = models.BooleanField(default=False, help_text="Shown to trained people only.")
+    script = models.SlugField(
+        max_length=60, blank=True, help_text="The script that it is about: shown to those who may know of it."
+    )
 
     objects = AuditEntryQuerySet.as_manager()
 

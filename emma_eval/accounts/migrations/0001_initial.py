@@ -53,6 +53,7 @@ class Migration(migrations.Migration):
                 ('target', models.CharField(blank=True, max_length=200)),
                 ('details', models.JSONField(blank=True, default=dict)),
                 ('is_safety', models.BooleanField(default=False, help_text='Shown to trained people only.')),
+                ('script', models.SlugField(blank=True, help_text='The script that it is about: shown to those who may know of it.', max_length=60)),
                 ('actor', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
