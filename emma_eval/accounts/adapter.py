@@ -7,8 +7,6 @@ from typing import Any
 from allauth.account.adapter import DefaultAccountAdapter
 from django.http import HttpRequest
 
-from emma_eval.outbox.enqueue import enqueue
-
 from . import audit, sessions, throttle
 from .models import User
 
@@ -49,11 +47,6 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def login(self, request: HttpRequest, user: User) -> None:
         super().login(request, user)
         sessions.begin(request)
-
-    def send_password_reset_mail(self, user: User, email: str, context: dict[str, Any]) -> None:
-        """Only for people who have a password: all others come in by an invitation."""
-        if user.has_joined:
-            enqueue("accounts.mail_password_reset", user_id=user.pk)
 
     def send_notification_mail(
         self, template_prefix: str, user: User, context: dict[str, Any] | None = None, email: str | None = None

@@ -17,6 +17,10 @@ class LastAdministratorError(Exception):
     """Nobody would be left who can look after people."""
 
 
+class OwnTrainingError(Exception):
+    """Nobody says of themselves that they are trained: what is hidden would be hidden from no administrator."""
+
+
 @transaction.atomic
 def change_roles(user: User, roles: Iterable[Role], by: User | None) -> None:
     """Give and take roles. Raises LastAdministratorError, and then changes nothing."""
@@ -50,7 +54,9 @@ def reactivate(user: User, by: User | None) -> None:
 
 @transaction.atomic
 def grant_training(training: Training, by: User | None) -> None:
-    """Put a grant into force from its first day."""
+    """Put a grant into force from its first day. Raises OwnTrainingError for one's own."""
+    if by is not None and by.pk == training.user_id:
+        raise OwnTrainingError
     training.granted_by = by
     training.save()
     _record(by, "granted a training", training)

@@ -10,7 +10,9 @@ from allauth.mfa.totp import forms as totp_forms
 from django import forms
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest
 
+from .ask_for_reset import ask_for_reset
 from .models import Training, User
 from .roles import Role
 
@@ -59,6 +61,15 @@ class ResetPasswordForm(sign_in_forms.ResetPasswordForm):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         _say_address(self.fields["email"])
+
+    def clean_email(self) -> str:
+        return str(self.cleaned_data["email"]).lower()
+
+    def save(self, request: HttpRequest, **kwargs: Any) -> str:
+        """The same look-up and the same write for every address, or the time would tell who has an account."""
+        address: str = self.cleaned_data["email"]
+        ask_for_reset(address)
+        return address
 
 
 class ResetPasswordKeyForm(sign_in_forms.ResetPasswordKeyForm):  # type: ignore[misc]
@@ -204,11 +215,17 @@ class InviteForm(forms.Form):
 
     def clean_email(self) -> str:
         address = str(self.cleaned_data["email"]).lower()
-        known = User.objects.filter(email=address)
-        if known.exists():
-            is_shown = User.objects.shown_to(self.by).filter(email=address).exists()
-            raise ValidationError(ACCOUNT_IS_SHOWN if is_shown else ACCOUNT_IS_NOT_SHOWN)
+        if User.objects.filter(email=address).exists():
+            raise ValidationError(self._why_taken(address))
         return address
+
+    def refuse_taken(self) -> None:
+        """The address was free when it was looked at, and isn't any more."""
+        self.add_error("email", self._why_taken(self.cleaned_data["email"]))
+
+    def _why_taken(self, address: str) -> str:
+        is_shown = User.objects.shown_to(self.by).filter(email=address).exists()
+        return ACCOUNT_IS_SHOWN if is_shown else ACCOUNT_IS_NOT_SHOWN
 
 
 class AcceptForm(forms.Form):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from emma_eval.outbox.enqueue import enqueue
@@ -12,6 +12,10 @@ from emma_eval.outbox.enqueue import enqueue
 from . import audit, change_access
 from .models import Invitation, Training, User, group_of
 from .roles import Role
+
+
+class AddressTakenError(Exception):
+    """There is an account with this address; somebody else may have made it this very moment."""
 
 
 @transaction.atomic
@@ -32,8 +36,15 @@ def invited_account(email: str) -> User:
 def invite(
     email: str, name: str, roles: Iterable[Role], by: User | None, *, training: Training | None = None
 ) -> Invitation:
-    """Make an account for a new address and invite its person; the mail leaves after the commit."""
-    user = User.objects.create_user(email, name=name)
+    """Make an account for a new address and invite its person; the mail leaves after the commit.
+
+    AddressTakenError, and nothing is changed, when there is an account with that address.
+    """
+    try:
+        with transaction.atomic():
+            user = User.objects.create_user(email, name=name)
+    except IntegrityError as cause:
+        raise AddressTakenError from cause
     given = frozenset(roles)
     user.groups.set(group_of(role) for role in given)
     if training is not None:

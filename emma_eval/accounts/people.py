@@ -13,6 +13,8 @@ from .models import Invitation, Training, User
 from .roles import Role
 
 A_PAGE = 100
+MOST_WORDS = 10  # each is a condition of the query, and a database takes only so many
+LONGEST_SEARCH = 300
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def _state(user: User) -> str:
 def _matching(people: QuerySet[User], words: str, role: Role | None) -> QuerySet[User]:
     if role is not None:
         people = people.filter(pk__in=User.objects.filter(groups__name=role.value).values("pk"))
-    for word in words.split():
+    for word in words[:LONGEST_SEARCH].split()[:MOST_WORDS]:
         people = people.filter(Q(name__icontains=word) | Q(email__icontains=word))
     return people
 

@@ -30,8 +30,13 @@ def mail_invitation(invitation_id: int) -> None:
 
 
 @handles("accounts.mail_password_reset")
-def mail_password_reset(user_id: int) -> None:
-    """Mail a link that lets the person set a new password. The token is made here, so it is never stored."""
+def mail_password_reset(user_id: int | None) -> None:
+    """Mail a link that lets the person set a new password. The token is made here, so it is never stored.
+
+    Nobody is mailed for None: somebody asked for an address without an account, and was told nothing else.
+    """
+    if user_id is None:
+        return
     user = User.objects.filter(pk=user_id, is_active=True).first()
     if user is None or not user.has_joined:
         raise GiveUpError("the account is not in use")

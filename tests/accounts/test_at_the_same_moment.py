@@ -54,6 +54,12 @@ def test_an_invitation_opened_twice_is_accepted_once() -> None:
     assert AuditEntry.objects.filter(action="accepted an invitation").count() == 1
 
 
+def test_two_invitations_of_one_address_make_one_account() -> None:
+    answers = at_once(*[lambda: invite.invite("new@example.test", "", {Role.TESTER}, None)] * 5)
+    assert sorted(type(answer).__name__ for answer in answers) == ["AddressTakenError"] * 4 + ["Invitation"]
+    assert User.objects.count() == Invitation.objects.count() == 1
+
+
 def test_one_sheet_read_twice_makes_one_account() -> None:
     answers = at_once(*[lambda: invited_account("new@example.test")] * 5)
     assert len({answer.pk for answer in answers}) == 1

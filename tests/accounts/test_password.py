@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 from django.core import mail
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 import emma_eval.accounts.tasks  # noqa: F401  (registers the handlers, as the worker does)
 from emma_eval.accounts.models import Attempt, AuditEntry, User
@@ -106,6 +108,22 @@ def test_nobody_learns_whether_an_address_has_an_account(client: Client, tester:
     assert (known.status_code, known["Location"]) == (unknown.status_code, unknown["Location"])
     deliver_all()
     assert [message.to for message in mail.outbox] == [[tester.email]]
+
+
+def test_an_unknown_address_costs_what_a_known_one_costs(client: Client, tester: User) -> None:
+    """The same look-ups and the same writes: the time of an answer tells nothing."""
+
+    def statements(email: str) -> list[str]:
+        with CaptureQueriesContext(connection) as done:
+            ask_for_a_link(client, email)
+        return [re.sub(r"'[^']*'|\d+", "?", query["sql"].split(" VALUES ")[0]) for query in done.captured_queries]
+
+    statements("first@example.test")
+    known, unknown = statements(tester.email), statements("nobody@example.test")
+    assert known == unknown
+    assert any("outbox" in statement for statement in unknown)
+    deliver_all()
+    assert not Row.objects.exclude(set_aside_at=None).exists()
 
 
 def test_the_token_is_made_when_the_mail_is_written_and_stored_nowhere(client: Client, tester: User) -> None:

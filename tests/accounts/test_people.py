@@ -10,6 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from emma_eval.accounts import change_access, invite, people
+from emma_eval.accounts.forms import InviteForm
 from emma_eval.accounts.invite import invited_account
 from emma_eval.accounts.models import AuditEntry, Invitation, Training, User
 from emma_eval.accounts.roles import Role
@@ -46,6 +47,12 @@ def test_a_search_looks_at_names_and_addresses(admin_client: Client) -> None:
     assert addresses(admin_client, "?q=nobody") == []
     assert addresses(admin_client, "?role=tester") == ["abc@example.test"]
     assert "Nobody here matches" in admin_client.get("/people/?q=nobody").text
+
+
+def test_a_search_of_too_many_words_looks_at_the_first_ones(admin_client: Client) -> None:
+    assert addresses(admin_client, "?q=" + "+".join(["ada"] * 10 + ["nobody"] * 1100)) == ["ada@example.test"]
+    assert addresses(admin_client, "?q=" + "+".join(["ada"] * 9 + ["nobody"] * 1100)) == []
+    assert addresses(admin_client, "?q=" + "x" * 100_000) == []
 
 
 def test_each_person_is_shown_as_what_they_are(admin_client: Client, administrator: User) -> None:
@@ -214,6 +221,36 @@ def test_training_is_granted_and_revoked_at_once(admin_client: Client, tester: U
     assert [entry.action for entry in AuditEntry.objects.order_by("pk")] == ["granted a training", "revoked a training"]
     admin_client.post(f"/people/{tester.pk}/training/{training.pk}/revoke/")
     assert AuditEntry.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("ada", "look for it on the People page"), ("max", "Ask an administrator to make its owner a tester too")],
+)
+def test_an_address_taken_since_it_was_looked_at_is_an_error_of_the_form(
+    eval_member: User, administrator: User, manager: User, name: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(InviteForm, "clean_email", lambda form: form.cleaned_data["email"])
+    client = make.client_of(User.objects.get(email=f"{name}@example.test"))
+    answer = client.post("/people/invite/", {"email": eval_member.email, "name": "Somebody", "roles": ["tester"]})
+    assert (answer.status_code, answer.text.count(words)) == (422, 2)
+    assert 'value="Somebody"' in answer.text
+    assert not Invitation.objects.exists()
+
+
+def test_nobody_trains_themselves(admin_client: Client, administrator: User) -> None:
+    answer = admin_client.post(f"/people/{administrator.pk}/training/", {"starts_on": TODAY.isoformat()})
+    assert answer.status_code == 422
+    assert answer.text.count("Your own training is for another administrator") == 2, "in the summary and in its place"
+    with pytest.raises(change_access.OwnTrainingError):
+        change_access.grant_training(Training(user=administrator, starts_on=TODAY), administrator)
+    assert not Training.objects.exists()
+    assert not AuditEntry.objects.exists()
+
+
+def test_ones_own_page_has_no_form_for_a_training(admin_client: Client, administrator: User, tester: User) -> None:
+    own, other = (admin_client.get(f"/people/{user.pk}/").text for user in (administrator, tester))
+    assert ("Add a training" in own, "Add a training" in other) == (False, True)
 
 
 def test_a_bad_day_loses_nothing_typed(admin_client: Client, tester: User) -> None:

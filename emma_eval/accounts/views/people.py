@@ -21,6 +21,7 @@ from emma_eval.accounts.roles import Role, UserRequest, for_roles
 
 LINK = "shows_link_of_invitation"
 LAST_ADMINISTRATOR = "This is the last administrator who can sign in. Make somebody else administrator first."
+OWN_TRAINING = "Your own training is for another administrator to put on record."
 
 
 @for_roles(Role.MANAGER, Role.ADMINISTRATOR)
@@ -38,7 +39,10 @@ def invite_person(request: UserRequest) -> HttpResponse:
     forms = _invite_forms(request)
     are_valid = [form.is_valid() for form in forms.values()]  # each is looked at, so that all errors are shown
     if request.method == "POST" and all(are_valid):
-        return _invited(request, _carry_out(request, **forms))
+        try:
+            return _invited(request, _carry_out(request, **forms))
+        except invite.AddressTakenError:
+            forms["form"].refuse_taken()
     status = 422 if request.method == "POST" else 200
     return render(request, "accounts/invite.html", {**forms, "sends_mail": sends_mail()}, status=status)
 
@@ -90,7 +94,11 @@ def grant_training(request: UserRequest, pk: int) -> HttpResponse:
     training = form.training_of(user, request.user) if form.is_valid() else None
     if training is None:
         return _person_page(request, user, training_form=form)
-    change_access.grant_training(training, request.user)
+    try:
+        change_access.grant_training(training, request.user)
+    except change_access.OwnTrainingError:
+        form.add_error(None, OWN_TRAINING)
+        return _person_page(request, user, training_form=form)
     messages.success(request, f"The training of {user} is on record.")
     return redirect("person", user.pk)
 
@@ -180,6 +188,7 @@ def _person_page(request: UserRequest, user: User, **bound: Any) -> HttpResponse
         "invitation": Invitation.objects.open().filter(user=user).order_by("-pk").first(),
         "link": _link_to_show(request, user),
         "looks_after": _looks_after(request),
+        "own_training": OWN_TRAINING if user == request.user else "",
         "sends_mail": sends_mail(),
         "can_invite": _looks_after(request) or user.roles == {Role.TESTER},
         "roles_form": RolesForm(initial={"roles": [role.value for role in user.roles]}),
