@@ -198,6 +198,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "emma_eval.accounts.middleware.permissions_policy",
     "whitenoise.middleware.WhiteNoiseMiddleware",  # below the three above, so that files carry what pages carry
+    "emma_eval.accounts.middleware.no_null_characters",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

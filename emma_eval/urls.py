@@ -11,6 +11,7 @@ urlpatterns = [
     path("", include("scripts_catalog.urls")),
     path("", include("results.urls")),
 ]
+handler400 = "emma_eval.accounts.views.front.bad_request"
 handler403 = "emma_eval.accounts.views.front.forbidden"
 handler404 = "emma_eval.accounts.views.front.not_found"
 handler500 = "emma_eval.accounts.views.front.server_error"

@@ -6,7 +6,7 @@ act on, and never gets a sign-in page to put where a result was expected. Whatev
 
 from __future__ import annotations
 
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
@@ -66,6 +66,5 @@ def _page_of(request: HttpRequest) -> str:
     """The page that the person looks at: the address itself, or the page that a form was sent from."""
     if request.method in {"GET", "HEAD"} and not _is_from_a_script(request):
         return request.get_full_path()
-    page = urlsplit(request.headers.get("Referer", ""))
-    is_ours = page.netloc == request.get_host()
-    return page._replace(scheme="", netloc="", fragment="").geturl() if is_ours else reverse("home")
+    page = resume.our_page(request, request.headers.get("Referer", ""))
+    return page._replace(scheme="", netloc="", fragment="").geturl() if page else reverse("home")

@@ -23,7 +23,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from allauth.account.adapter import get_adapter
 from django.contrib import messages
@@ -106,7 +106,16 @@ def _form_of(request: HttpRequest) -> str:
 def _is_from_our_page(request: HttpRequest) -> bool:
     """Browsers name the origin of every cross-site POST, so what names another one, or hides it, is not ours."""
     origin = request.headers.get("Origin")
-    return origin is None or urlsplit(origin).netloc == request.get_host()
+    return origin is None or our_page(request, origin) is not None
+
+
+def our_page(request: HttpRequest, address: str) -> SplitResult | None:
+    """The parts of an address of this site; None for another one's, and for what is no address at all."""
+    try:
+        page = urlsplit(address)
+    except ValueError:
+        return None
+    return page if page.netloc == request.get_host() else None
 
 
 def _size(fields: dict[str, list[str]]) -> int:

@@ -56,7 +56,9 @@ def test_a_button_on_a_page_leads_back_to_that_page(client: Client) -> None:
     assert answer["Location"] == "/account/login/?next=%2Fscripts%2F"
 
 
-@pytest.mark.parametrize("referer", ["https://elsewhere.example/scripts/", "", "javascript:alert(1)"])
+@pytest.mark.parametrize(
+    "referer", ["https://elsewhere.example/scripts/", "", "javascript:alert(1)", "http://[", "http://[::1"]
+)
 def test_no_other_site_can_say_where_to_go(client: Client, referer: str) -> None:
     answer = client.post("/drafts-of-a-test/7/", headers={"Referer": referer} if referer else {})
     assert answer["Location"] == "/account/login/?next=%2F"

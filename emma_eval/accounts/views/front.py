@@ -26,6 +26,11 @@ def home(request: UserRequest) -> HttpResponse:
     return render(request, "accounts/no_role.html", status=403)
 
 
+def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """Written without looking at the request: what can't be read of it can't be looked at here either."""
+    return HttpResponse(render_to_string("accounts/bad_request.html"), status=400)
+
+
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     return render(request, "accounts/forbidden.html", status=403)
 
