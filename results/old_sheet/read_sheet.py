@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +27,15 @@ MOST_BYTES = 100_000_000
 MOST_UNPACKED_BYTES = 300_000_000
 MOST_ROWS = 1_000_000
 MOST_COLUMNS = 200
+MOST_CELLS_IN_A_ROW = 16_384  # as wide as a spreadsheet can be; what lies beyond MOST_COLUMNS must be empty
+MOST_EMPTY_ROWS = 20_000
 MOST_SHEETS = 30
-MOST_CELL_CHARACTERS = 2_000_000
+MOST_ROW_CHARACTERS = 2_000_000
 HEADER_WITHIN = 20
 SEPARATORS = ",;\t|"
+UNPACKS_TO_TOO_MUCH = "The workbook unpacks to more than can be read. Save the sheet as CSV."
 
-csv.field_size_limit(MOST_CELL_CHARACTERS)
+csv.field_size_limit(MOST_ROW_CHARACTERS)
 
 
 class SheetError(Exception):
@@ -189,12 +193,16 @@ def _sheet_of(records: Records, encoding: str) -> Sheet:
 def _rows(records: Records, header: _Header) -> Iterator[Row]:
     """The rows that say anything. A box for "Returning user?" that nobody ticked says nothing."""
     answer = PLACE_OF["returning"]
-    count = 0
+    count = empty = 0
     for line, cells in records:
         width = len(cells)
-        ours = tuple(cells[at] if at is not None and at < width else "" for at in header.positions)
+        ours = tuple(cells[at] if at is not None and at < width else "" for at in header.positions) if cells else ()
         if not any(text and not text.isspace() for place, text in enumerate(ours) if place != answer):
+            empty += 1
+            if empty > MOST_EMPTY_ROWS:
+                raise SheetError(f"More than {MOST_EMPTY_ROWS:,} empty rows end at row {line}. Delete them.")
             continue
+        empty = 0
         count += 1
         if count > MOST_ROWS:
             raise SheetError(f"The sheet has more than {MOST_ROWS:,} rows. Divide it into smaller sheets.")
@@ -233,11 +241,17 @@ def _csv_records(path: Path, encoding: str) -> Records:
     with path.open(encoding=encoding, errors=errors, newline="") as file:
         try:
             separator = _separator_of(file)
-            for cells in csv.reader(file, delimiter=separator, strict=True):
+            lines = _Lines(file)
+            for cells in csv.reader(lines, delimiter=separator, strict=True):
                 line += 1
-                if len(cells) > MOST_COLUMNS and any(cells[MOST_COLUMNS:]):
-                    raise SheetError(f"Row {line} has more than {MOST_COLUMNS} columns.")
+                if len(cells) > MOST_CELLS_IN_A_ROW or any(cells[MOST_COLUMNS:]):
+                    raise _too_wide(line)
                 yield line, cells
+                lines.begin_row()
+        except _RowTooLongError as cause:
+            raise SheetError(
+                f"Row {line + 1} is too long to be read, or a quotation mark there is not closed."
+            ) from cause
         except csv.Error as cause:
             raise SheetError(
                 f"Row {line + 1} can't be read: a quotation mark there is not closed, or stands inside a quoted cell."
@@ -248,10 +262,41 @@ def _csv_records(path: Path, encoding: str) -> Records:
             ) from cause
 
 
+def _too_wide(line: int) -> SheetError:
+    return SheetError(f"Row {line} has more than {MOST_COLUMNS} columns.")
+
+
+class _RowTooLongError(Exception):
+    """A row goes on for longer than any row of the sheet does."""
+
+
+class _Lines:
+    """The lines of a file for a CSV reader, which would take a row of any length into memory."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self._left = MOST_ROW_CHARACTERS
+
+    def begin_row(self) -> None:
+        self._left = MOST_ROW_CHARACTERS
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line: str = self._file.readline(self._left + 1)
+        self._left -= len(line)
+        if self._left < 0:
+            raise _RowTooLongError
+        if not line:
+            raise StopIteration
+        return line
+
+
 def _separator_of(file: Any) -> str:
     """The separator under which the header shows most of our columns. Leaves the file where the records begin."""
     start = file.tell()
-    first = file.readline(MOST_CELL_CHARACTERS)
+    first = file.readline(MOST_ROW_CHARACTERS)
     if re.fullmatch(r"sep=.\s*", first):  # Excel's own hint, which it does not count as a row
         return str(first[4])
     file.seek(start)
@@ -266,10 +311,10 @@ def _separator_of(file: Any) -> str:
 
 def _known_columns(file: Any, separator: str) -> int:
     try:
-        for cells in csv.reader(iter(lambda: file.readline(MOST_CELL_CHARACTERS), ""), delimiter=separator):
+        for cells in islice(csv.reader(_Lines(file), delimiter=separator), HEADER_WITHIN):
             if any(cell.strip() for cell in cells):
-                return sum(_bare(cell) in _PLACE_OF_HEADER for cell in cells)
-    except csv.Error:
+                return sum(_bare(cell) in _PLACE_OF_HEADER for cell in cells[:MOST_COLUMNS])
+    except (csv.Error, _RowTooLongError):
         return -1
     return -1
 
@@ -282,7 +327,8 @@ def _xlsx_records(path: Path) -> Records:
     try:
         with zipfile.ZipFile(path) as archive:
             if sum(part.file_size for part in archive.infolist()) > MOST_UNPACKED_BYTES:
-                raise SheetError("The workbook unpacks to more than can be read. Save the sheet as CSV.")
+                raise SheetError(UNPACKS_TO_TOO_MUCH)
+            _check_the_width(archive)
             has_formulas = _has_formulas(archive)
         yield from _numbered(_values(path, has_formulas))
     except SheetError:
@@ -292,11 +338,40 @@ def _xlsx_records(path: Path) -> Records:
 
 
 def _numbered(rows: Iterable[Sequence[str]]) -> Records:
-    """Number the rows; a row said to lie millions below the others must not keep us counting."""
+    """Number the rows; neither a row said to lie millions below the others, nor one long text that stands in the
+    file once and is shown in every cell, may keep us reading.
+    """
+    characters = 0
     for line, cells in enumerate(rows, 1):
+        characters += sum(map(len, cells))
+        if characters > MOST_UNPACKED_BYTES:
+            raise SheetError(UNPACKS_TO_TOO_MUCH)
         if line > MOST_ROWS + HEADER_WITHIN:
             raise SheetError(f"The sheet has more than {MOST_ROWS:,} rows. Divide it into smaller sheets.")
         yield line, cells
+
+
+BYTES_OF_A_TAG = 100
+_ROW_TAG = re.compile(rb"</?(?:[\w.-]+:)?row[\s/>]")
+_CELL_TAG = re.compile(rb"<(?:[\w.-]+:)?c[\s/>]")
+
+
+def _check_the_width(archive: zipfile.ZipFile) -> None:
+    """Refuse a row of millions of cells before it is read, which takes all its cells into memory at once."""
+    for part in archive.namelist():
+        if not part.startswith("xl/worksheets/"):
+            continue
+        cells, rest = 0, b""
+        with archive.open(part) as file:
+            while chunk := file.read(1 << 20):
+                whole, begun, tail = (rest + chunk).rpartition(b"<")
+                rest = (begun + tail)[:BYTES_OF_A_TAG]  # its name may go on in the next chunk
+                first, *others = _ROW_TAG.split(whole)
+                cells += len(_CELL_TAG.findall(first))
+                widest = max([cells, *(len(_CELL_TAG.findall(row)) for row in others)])
+                if widest > MOST_CELLS_IN_A_ROW:
+                    raise SheetError(f"The workbook has a row of more than {MOST_COLUMNS} columns.")
+                cells = len(_CELL_TAG.findall(others[-1])) if others else cells
 
 
 def _has_formulas(archive: zipfile.ZipFile) -> bool:
@@ -342,8 +417,11 @@ def _workbook(path: Path, *, data_only: bool) -> Iterator[Any]:
 def _cell_rows(workbook: Any, sheet: int) -> Iterator[Sequence[Any]]:
     worksheet = workbook.worksheets[sheet]
     worksheet.reset_dimensions()  # programs write wrong ones, and rows beyond them would be lost
-    rows: Iterator[Sequence[Any]] = worksheet.iter_rows(max_col=MOST_COLUMNS)
-    return rows
+    before = None
+    for cells in worksheet.iter_rows(max_col=MOST_COLUMNS):
+        # Rows that are not in the file are made up, each as the very same tuple: there is nothing to read in them.
+        yield () if cells is before else cells
+        before = cells
 
 
 def _results_sheet(workbook: Any) -> int:
@@ -389,7 +467,8 @@ def _text_of_number(value: float, shown_as: str | None) -> str:
 
 
 def _unescaped(text: str) -> str:
-    """XLSX writes characters that XML can't hold as _x000B_."""
+    """XLSX writes characters that XML can't hold as _x000B_. Half of one (_xD800_) is no text and is left out."""
     if "_x" not in text:
         return text
-    return re.sub(r"_x([0-9A-Fa-f]{4})_", lambda code: chr(int(code[1], 16)), text)
+    told = re.sub(r"_x([0-9A-Fa-f]{4})_", lambda code: chr(int(code[1], 16)), text)
+    return told.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")

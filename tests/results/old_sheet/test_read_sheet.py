@@ -8,6 +8,7 @@ import zipfile
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import openpyxl
@@ -161,6 +162,8 @@ def test_a_workbook_says_what_the_text_says(tmp_path: Path) -> None:
         (False, "FALSE"),
         ("=SUM(A1:A9) is what she read out", "=SUM(A1:A9) is what she read out"),
         ("a_x000B_b", "a\x0bb"),
+        ("a_xD800_b_xDFFF_", "ab"),
+        ("_xD83D__xDE00_", "\U0001f600"),
         ("_x000", "_x000"),
     ],
 )
@@ -264,6 +267,87 @@ def test_a_row_said_to_lie_far_below_does_not_keep_us_counting(tmp_path: Path, m
     book.save(tmp_path / "s.xlsx")
     with pytest.raises(SheetError, match="more than 50 rows"):
         rows_of(tmp_path / "s.xlsx")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "," * 20_000_000,
+        HEADER + "," * 3_000_000 + "\n",
+        HEADER + "," * 500_000 + "\n",
+        HEADER + "," * 200 + "Mood\n",
+        f"{HEADER}\n{CELLS}{',' * 500_000}\n",
+        f"{HEADER}\n{CELLS}{',' * 20_000_000}\n",
+        f"{HEADER}\n" + '"\n",' * 5_000_000,
+        f"{HEADER}\n" + "\n" * 20_000_000,
+        "\n" * 20_000_000,
+    ],
+    ids=["commas", "wide header", "header", "one more", "row", "wide row", "quoted", "empty rows", "nothing"],
+)
+def test_endless_rows_are_refused_early(tmp_path: Path, content: str) -> None:
+    path = written(tmp_path, content.encode())
+    start = monotonic()
+    with pytest.raises(SheetError):
+        rows_of(path)
+    assert monotonic() - start < 3
+
+
+def test_many_empty_columns_and_a_comment_full_of_commas_are_no_fault(tmp_path: Path) -> None:
+    said = CELLS.replace("She waited for me.", f'"{"," * 1_000}"') + "," * 1_000
+    assert rows_of(written(tmp_path, f"{HEADER}\n{said}\n".encode()))[0]["comment"] == "," * 1_000
+
+
+def with_rows(path: Path, rows: bytes) -> Path:
+    """A workbook of the header, with these rows below it as they stand."""
+    as_xlsx(path, [])
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    sheet = parts["xl/worksheets/sheet1.xml"]
+    parts["xl/worksheets/sheet1.xml"] = sheet.replace(b"</sheetData>", rows + b"</sheetData>")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return path
+
+
+CELL = b'<c t="inlineStr"><is><t>x</t></is></c>'
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (b'<row r="900000">' + CELL + b"</row>", "empty rows"),
+        (b"".join(b'<row r="%d">%s</row>' % (at, CELL) for at in range(15_000, 1_040_000, 15_000)), "more than"),
+        (b'<row r="2">' + b"<c/>" * 5_000_000 + b"</row>", "more than 200 columns"),
+        (b'<row r="2"><c r="A2"/></row>' + b"<row>" + b'<c s="1"/>' * 20_000 + b"</row>", "more than 200 columns"),
+    ],
+    ids=["a gap", "many gaps", "a wide row", "a wide row among others"],
+)
+def test_endless_rows_of_a_workbook_cost_no_time(tmp_path: Path, rows: bytes, words: str) -> None:
+    path = with_rows(tmp_path / "s.xlsx", rows)
+    start = monotonic()
+    with pytest.raises(SheetError, match=words):
+        rows_of(path)
+    assert monotonic() - start < 5
+
+
+def test_one_long_text_in_every_row_is_not_read_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = as_xlsx(tmp_path / "s.xlsx", [row(comment="x" * 30_000)] * 50)
+    assert len(rows_of(path)) == 50
+    monkeypatch.setattr(module, "MOST_UNPACKED_BYTES", 1_000_000)
+    with pytest.raises(SheetError, match="unpacks to more"):
+        rows_of(path)
+
+
+def test_a_gap_between_the_rows_of_a_workbook_is_passed_over(tmp_path: Path) -> None:
+    path = with_rows(tmp_path / "s.xlsx", b'<row r="5000">' + CELL + b"</row>")
+    assert [one.line for one in rows_of(path)] == [5000]
+
+
+def test_a_header_with_half_a_character_can_be_said(tmp_path: Path) -> None:
+    columns = [*COLUMNS, "Mood_xD800_"]
+    sheet = read_sheet(as_xlsx(tmp_path / "s.xlsx", [{**row(), "Mood_xD800_": ""}], columns=columns))
+    assert sheet.ignored == ("Mood",)
 
 
 def test_a_workbook_that_unpacks_to_too_much_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
