@@ -48,14 +48,7 @@ class Filed:
     is_new: bool
 
 
-def file_result(
-    tester: User,
-    draft_uuid: uuid.UUID,
-    filing: Filing,
-    *,
-    call_uuid: uuid.UUID | None = None,
-    row: SheetRow | None = None,
-) -> Filed:
+def file_result(tester: User, draft_uuid: uuid.UUID, filing: Filing, *, call_uuid: uuid.UUID | None = None) -> Filed:
     """File a draft. The same draft again gives the same result; with other content, FiledOtherwiseError.
     A second draft of one script for the same call is refused: ScriptFiledForCallError.
 
@@ -66,15 +59,14 @@ def file_result(
     if found is None:
         try:
             with transaction.atomic():
-                if row is None:
-                    filing = _as_of_now(tester, filing)
-                    _check_it_is_once_a_call(tester, draft_uuid, call_uuid, filing)
-                return Filed(_write(tester, draft_uuid, call_uuid or uuid.uuid4(), filing, row), is_new=True)
+                filing = _as_of_now(tester, filing)
+                _check_it_is_once_a_call(tester, draft_uuid, call_uuid, filing)
+                return Filed(_write(tester, draft_uuid, call_uuid or uuid.uuid4(), filing), is_new=True)
         except IntegrityError:
             found = Result.objects.filter(tester=tester, draft_uuid=draft_uuid).first()
             if found is None:
                 raise
-    is_same_version = row is not None or found.script_version_id == filing.script_version.pk
+    is_same_version = found.script_version_id == filing.script_version.pk
     if not is_same_version or content_of(found) != content_of_filing(filing):
         raise FiledOtherwiseError(found)
     return Filed(found, is_new=False)
@@ -103,8 +95,8 @@ def _check_it_is_once_a_call(tester: User, draft_uuid: uuid.UUID, call_uuid: uui
         raise ScriptFiledForCallError(twin)
 
 
-def _write(tester: User, draft_uuid: uuid.UUID, call_uuid: uuid.UUID, filing: Filing, row: SheetRow | None) -> Result:
-    result = unsaved_result(tester, draft_uuid, call_uuid, filing, row)
+def _write(tester: User, draft_uuid: uuid.UUID, call_uuid: uuid.UUID, filing: Filing) -> Result:
+    result = unsaved_result(tester, draft_uuid, call_uuid, filing)
     result.save(force_insert=True)
     write_problems(result, filing)
     count_run(result, 1)
@@ -114,7 +106,7 @@ def _write(tester: User, draft_uuid: uuid.UUID, call_uuid: uuid.UUID, filing: Fi
 
 
 def unsaved_result(
-    tester: User, draft_uuid: uuid.UUID, call_uuid: uuid.UUID, filing: Filing, row: SheetRow | None
+    tester: User, draft_uuid: uuid.UUID, call_uuid: uuid.UUID, filing: Filing, row: SheetRow | None = None
 ) -> Result:
     """The row that a filing becomes, for one draft and for a whole sheet. Nothing is saved."""
     script = filing.script_version.script

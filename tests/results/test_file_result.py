@@ -19,7 +19,13 @@ from hypothesis import strategies as st
 
 from emma_eval.accounts.models import AuditEntry, User
 from emma_eval.accounts.roles import Role
-from results.file_result import FiledOtherwiseError, ScriptFiledForCallError, SheetRow, file_result
+from results.file_result import (
+    FiledOtherwiseError,
+    ScriptFiledForCallError,
+    SheetRow,
+    file_result,
+    unsaved_result,
+)
 from results.forms import ResultForm
 from results.models import DIMENSION_KEYS, Draft, Problem, ProblemOrder, Result
 from results.rules import Filing, Ratings
@@ -125,7 +131,7 @@ def test_a_second_draft_of_a_script_for_one_call_is_refused(tester: User, script
 def test_rows_of_a_sheet_may_share_a_call(tester: User, script: Script, build: Build) -> None:
     call = uuid.uuid4()
     for digest in "ab":
-        file_result(tester, uuid.uuid4(), filing(script, build), call_uuid=call, row=SheetRow(digest))
+        unsaved_result(tester, uuid.uuid4(), call, filing(script, build), SheetRow(digest)).save()
     assert Result.objects.filter(call_uuid=call).count() == 2
 
 
@@ -151,7 +157,9 @@ def test_a_script_that_became_safety_meanwhile_is_filed_as_safety(tester: User, 
 
 def test_a_row_of_a_sheet_keeps_its_old_words(tester: User, script: Script, build: Build) -> None:
     row = SheetRow("digest", worst_moment="at the end", minute_in_call="7")
-    result = file_result(tester, uuid.uuid4(), filing(script, build), row=row).result
+    result = unsaved_result(tester, uuid.uuid4(), uuid.uuid4(), filing(script, build), row)
+    result.save()
+    result.refresh_from_db()
     assert (result.sheet_digest, result.sheet_worst_moment, result.sheet_minute_in_call) == (
         "digest",
         "at the end",
