@@ -62,7 +62,14 @@ def build(name: str = "", **fields: Any) -> Build:
 
 
 def result(
-    tester: User, script: Script, build: Build, *, problems: tuple[str, ...] = (), ratings: int = 4, **fields: Any
+    tester: User,
+    script: Script,
+    build: Build,
+    *,
+    problems: tuple[str, ...] = (),
+    ranks: tuple[int | None, ...] | None = None,
+    ratings: int = 4,
+    **fields: Any,
 ) -> Result:
     camera_used = fields.setdefault("camera_used", script.latest.uses_camera)
     rated = {} if fields.get("never_started") else dict.fromkeys(DIMENSION_KEYS[:-1], ratings)
@@ -82,6 +89,7 @@ def result(
         },
     )
     Problem.objects.bulk_create(
-        Problem(result=made, tag=tag, position=place, rank=place) for place, tag in enumerate(problems, 1)
+        Problem(result=made, tag=tag, position=place, rank=ranks[place - 1] if ranks else place)
+        for place, tag in enumerate(problems, 1)
     )
     return made

@@ -17,7 +17,7 @@ from django.utils import timezone
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
 from results.correct_result import correct_result, filing_of
-from results.models import Change, Problem, ProblemOrder, Result
+from results.models import Change, ProblemOrder, Result
 from results.rules import Ratings
 from scripts_catalog.models import Build, RunCount, Script
 from scripts_catalog.publish_version import publish_version
@@ -130,9 +130,8 @@ def test_it_says_how_much_of_the_order_is_known(
     expected: str,
     biggest: int,
 ) -> None:
-    result = make.result(tester, script, build, problem_order=order)
-    for place, (tag, rank) in enumerate(zip(("too_long", "cut_in", "too_fast"), ranks, strict=True), 1):
-        Problem.objects.create(result=result, tag=tag, position=place, rank=rank)
+    tags = ("too_long", "cut_in", "too_fast")
+    result = make.result(tester, script, build, problem_order=order, problems=tags, ranks=ranks)
     page = page_of(tester_client, result)
     assert expected in page
     assert page.count(">biggest<") == biggest

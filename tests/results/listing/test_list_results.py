@@ -17,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from emma_eval.accounts.models import User
 from results.listing.filters import Filters
 from results.listing.list_results import Asked, Listing, Sort, list_results
-from results.models import Problem, ProblemOrder, Result
+from results.models import ProblemOrder, Result
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, Script
 from scripts_catalog.publish_version import publish_version
@@ -121,9 +121,8 @@ def test_only_a_known_order_marks_a_biggest(
     words: str,
     marks: int,
 ) -> None:
-    result = make.result(tester, script, build, problem_order=order)
-    for place, (tag, rank) in enumerate(zip(("too_long", "cut_in", "too_fast"), ranks, strict=True), 1):
-        Problem.objects.create(result=result, tag=tag, position=place, rank=rank)
+    tags = ("too_long", "cut_in", "too_fast")
+    result = make.result(tester, script, build, problem_order=order, problems=tags, ranks=ranks)
     said = row_of(tester_client, result)
     assert said.count("biggest") == marks
     assert words in said
