@@ -23,9 +23,9 @@ from emma_eval.accounts.models import Training, User
 from emma_eval.accounts.roles import Role
 from scripts_catalog.models import Build, Script
 
-from .file_result import file_result
+from .filing.file_result import file_result
+from .filing.rules import Filing, Ratings
 from .models import DIMENSION_KEYS, Result
-from .rules import Filing, Ratings
 
 ENTRIES = Path(__file__).parent / "data" / "demo.yaml"
 NAMESPACE = uuid.UUID("5b0c8f0e-3f4e-4f4b-9d5c-0a8f6f0d3c11")

@@ -10,8 +10,8 @@ from emma_eval.accounts.roles import Role
 from scripts_catalog import taxonomy
 from scripts_catalog.wording import ShownAnchor
 
+from .filing.tell_history import Correction, tell_history
 from .models import Result
-from .tell_history import Correction, tell_history
 
 
 @dataclass(frozen=True)

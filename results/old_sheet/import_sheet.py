@@ -24,7 +24,7 @@ from emma_eval.accounts import audit
 from emma_eval.accounts.invite import invited_account
 from emma_eval.accounts.keys import new_scattered_key
 from emma_eval.accounts.models import User
-from results.file_result import problems_of, unsaved_result
+from results.filing.file_result import problems_of, unsaved_result
 from results.models import Problem, Result
 from scripts_catalog.models import Build, RunCount, Script
 

@@ -20,9 +20,18 @@ from django.utils.crypto import salted_hmac
 from django.utils.text import slugify
 
 from emma_eval.accounts.models import User
-from results.file_result import SheetRow
+from results.filing.file_result import SheetRow
+from results.filing.rules import (
+    STUCK_START,
+    Code,
+    Fault,
+    Filing,
+    Ratings,
+    faults_of,
+    read_rating,
+    without_control_characters,
+)
 from results.models import DIMENSION_KEYS, ProblemOrder
-from results.rules import STUCK_START, Code, Fault, Filing, Ratings, faults_of, read_rating, without_control_characters
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, ScriptVersion, sort_key_of
 

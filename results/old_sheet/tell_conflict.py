@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from results.file_result import content_of_filing
+from results.filing.file_result import content_of_filing
 from results.models import DIMENSION_KEYS, ProblemOrder, Result
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build

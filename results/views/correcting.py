@@ -11,12 +11,12 @@ from django.views.decorators.cache import never_cache
 from emma_eval.accounts import resume
 from emma_eval.accounts.roles import Role, UserRequest, for_roles
 
-from ..correct_result import Corrected, CorrectedElsewhereError, ReviewedError, correct_result
-from ..forms import ResultForm
-from ..merge_drafts import differences
+from ..filing.correct_result import Corrected, CorrectedElsewhereError, ReviewedError, correct_result
+from ..filing.forms import ResultForm
+from ..filing.merge_drafts import differences
+from ..filing.tell_call import results_of_call, titles_of
+from ..filing.typed import number_in, typed_in
 from ..models import Result
-from ..tell_call import results_of_call, titles_of
-from ..typed import number_in, typed_in
 from .form_page import FormPage
 from .words import typed_of
 

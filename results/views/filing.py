@@ -20,21 +20,21 @@ from emma_eval.accounts.roles import Role, UserRequest, for_roles
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, Script, ScriptVersion
 
-from ..correct_result import CorrectedElsewhereError, ReviewedError, add_recording_link
-from ..file_result import FiledOtherwiseError, ScriptFiledForCallError, file_result
-from ..forms import NO, YES, ResultForm
-from ..merge_drafts import differences, merged
-from ..models import Draft, Result
-from ..save_draft import (
+from ..filing.correct_result import CorrectedElsewhereError, ReviewedError, add_recording_link
+from ..filing.file_result import FiledOtherwiseError, ScriptFiledForCallError, file_result
+from ..filing.forms import NO, YES, ResultForm
+from ..filing.merge_drafts import differences, merged
+from ..filing.save_draft import (
     ChangedElsewhereError,
     FiledAlreadyError,
     changed_elsewhere,
     discard_draft,
     save_draft,
 )
-from ..tell_call import odds_with, results_of_call, titles_of
-from ..tell_drafts import other_drafts
-from ..typed import Typed, number_in, said, typed_in
+from ..filing.tell_call import odds_with, results_of_call, titles_of
+from ..filing.tell_drafts import other_drafts
+from ..filing.typed import Typed, number_in, said, typed_in
+from ..models import Draft, Result
 from .form_page import FormPage
 from .saving import save
 from .words import typed_of

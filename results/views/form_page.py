@@ -12,11 +12,11 @@ from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, ScriptVersion
 from scripts_catalog.wording import ShownAnchor
 
-from ..forms import ResultForm
+from ..filing.forms import ResultForm
+from ..filing.tell_call import titles_of
+from ..filing.tell_drafts import DraftLine
+from ..filing.typed import PLACE, place_name
 from ..models import DIMENSION_KEYS, MOST_COMMENT_CHARACTERS, Result
-from ..tell_call import titles_of
-from ..tell_drafts import DraftLine
-from ..typed import PLACE, place_name
 
 # Where the link of an error leads; a field that is not listed stands under its own name.
 _ANCHORS = {

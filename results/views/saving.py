@@ -13,10 +13,10 @@ from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import UserRequest
 from scripts_catalog.models import Script
 
+from ..filing.rules import without_control_characters
+from ..filing.save_draft import ChangedElsewhereError, FiledAlreadyError, TooManyDraftsError, save_draft
+from ..filing.typed import Typed, number_in, typed_in
 from ..models import Draft, Result
-from ..rules import without_control_characters
-from ..save_draft import ChangedElsewhereError, FiledAlreadyError, TooManyDraftsError, save_draft
-from ..typed import Typed, number_in, typed_in
 
 MOST_BYTES_OF_A_DRAFT = 200_000
 MOST_SAVES = 2**31 - 2

@@ -9,13 +9,13 @@ from django.views.decorators.cache import never_cache
 
 from emma_eval.accounts.roles import Role, UserRequest, for_roles
 
-from ..correct_result import Corrected, CorrectedElsewhereError, NotALinkError, ReviewedError, add_recording_link
-from ..forms import sentence
+from ..filing.correct_result import Corrected, CorrectedElsewhereError, NotALinkError, ReviewedError, add_recording_link
+from ..filing.forms import sentence
+from ..filing.rules import Code, Fault, without_control_characters
+from ..filing.tell_call import titles_of, waiting_calls
+from ..filing.tell_drafts import tell_drafts
+from ..filing.typed import number_in
 from ..models import Draft, Result
-from ..rules import Code, Fault, without_control_characters
-from ..tell_call import titles_of, waiting_calls
-from ..tell_drafts import tell_drafts
-from ..typed import number_in
 from .correcting import own_result
 
 MOST_SHOWN = 200

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from django.utils import timezone
 
-from ..forms import NO, YES
+from ..filing.forms import NO, YES
+from ..filing.typed import Typed, place_name
 from ..models import DIMENSION_KEYS, Result
-from ..typed import Typed, place_name
 
 
 def typed_of(result: Result) -> Typed:

@@ -12,7 +12,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
-from results.correct_result import correct_result, filing_of
+from results.filing.correct_result import correct_result, filing_of
 from results.models import Result
 from tests import make
 from tests.browser.copies import copies

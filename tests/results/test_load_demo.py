@@ -13,8 +13,8 @@ import yaml
 from django.core.management import call_command
 
 from emma_eval.accounts.models import User
-from results import rules
 from results.demo import ENTRIES, PEOPLE, Call, Entry, filing_of, keep_sign_ins, load_demo
+from results.filing import rules
 from results.models import Result
 from scripts_catalog.models import Build, RunCount, Script
 from tests import make

@@ -16,9 +16,9 @@ from django.utils import timezone
 
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
-from results.correct_result import correct_result, filing_of
+from results.filing.correct_result import correct_result, filing_of
+from results.filing.rules import Ratings
 from results.models import Change, ProblemOrder, Result
-from results.rules import Ratings
 from scripts_catalog.models import Build, RunCount, Script
 from scripts_catalog.publish_version import publish_version
 from tests import make

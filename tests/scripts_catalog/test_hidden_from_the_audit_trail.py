@@ -9,13 +9,13 @@ import pytest
 
 from emma_eval.accounts.models import AuditEntry, User
 from emma_eval.accounts.roles import Role
-from results.correct_result import correct_result
-from results.file_result import file_result
+from results.filing.correct_result import correct_result
+from results.filing.file_result import file_result
 from scripts_catalog.models import Script
 from scripts_catalog.publish_version import publish_script, publish_version
 from scripts_catalog.retire_script import bring_back_script, retire_script
 from tests import make
-from tests.results.test_file_result import filing
+from tests.results.filing.test_file_result import filing
 from tests.scripts_catalog.wordings import PLAIN
 
 pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]

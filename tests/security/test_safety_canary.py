@@ -34,7 +34,7 @@ from scripts_catalog import taxonomy
 from scripts_catalog.models import RunCount, Script, ScriptVersion
 from scripts_catalog.publish_version import publish_script
 from tests import make
-from tests.results.filing import fields
+from tests.results.filing.sent import fields
 from tests.results.old_sheet.sheet import as_csv
 from tests.results.old_sheet.sheet import row as sheet_row
 from tests.scripts_catalog.wordings import PLAIN

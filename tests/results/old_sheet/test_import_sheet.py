@@ -17,7 +17,7 @@ from django.utils.dateparse import parse_datetime
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from emma_eval.accounts.models import AuditEntry, User
-from results.correct_result import correct_result, filing_of
+from results.filing.correct_result import correct_result, filing_of
 from results.models import Problem, ProblemOrder, Result
 from results.old_sheet.import_sheet import (
     FILED_OTHERWISE,

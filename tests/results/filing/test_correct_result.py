@@ -13,12 +13,12 @@ from django.test import Client
 from django.utils import timezone
 
 from emma_eval.accounts.models import AuditEntry, User
-from results.correct_result import CorrectedElsewhereError, ReviewedError, correct_result, filing_of
+from results.filing.correct_result import CorrectedElsewhereError, ReviewedError, correct_result, filing_of
 from results.models import Change, ProblemOrder, Result
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, RunCount, Script
 from tests import make
-from tests.results.filing import fields, file
+from tests.results.filing.sent import fields, file
 
 pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
 

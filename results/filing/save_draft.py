@@ -9,8 +9,8 @@ from django.db import transaction
 from emma_eval.accounts.models import User
 from scripts_catalog.models import Script
 
+from ..models import Draft, Result
 from .file_result import take_turn
-from .models import Draft, Result
 from .typed import PAGE, Typed, said
 
 MOST_DRAFTS = 200

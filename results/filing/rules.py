@@ -15,8 +15,8 @@ from enum import StrEnum
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, ScriptVersion
 
+from ..models import ALWAYS_RATED, MOST_COMMENT_CHARACTERS, MOST_NOTE_CHARACTERS, ProblemOrder
 from .links import BLANK_LETTERS, is_only_too_long, is_public_link
-from .models import ALWAYS_RATED, MOST_COMMENT_CHARACTERS, MOST_NOTE_CHARACTERS, ProblemOrder
 
 STUCK_START = "stuck_start"
 CLOCKS_MAY_DIFFER_BY = timedelta(minutes=5)

@@ -11,7 +11,7 @@ from emma_eval.accounts import audit
 from emma_eval.accounts.models import User
 from scripts_catalog.models import RunCount, ScriptVersion
 
-from .models import DIMENSION_KEYS, Draft, Problem, ProblemOrder, Result
+from ..models import DIMENSION_KEYS, Draft, Problem, ProblemOrder, Result
 from .rules import Filing
 
 

@@ -12,7 +12,7 @@ from django.utils.dateparse import parse_datetime
 from emma_eval.accounts.models import User
 from scripts_catalog.models import Build, Script
 
-from .models import Draft
+from ..models import Draft
 from .typed import number_in
 
 MOST_WORDS_CHARACTERS = 80

@@ -13,7 +13,7 @@ from django.utils.formats import date_format
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build
 
-from .models import Change, ProblemOrder
+from ..models import Change, ProblemOrder
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,12 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
-from results.merge_drafts import differences, merged
+from results.filing.merge_drafts import differences, merged
+from results.filing.save_draft import ChangedElsewhereError, FiledAlreadyError, changed_elsewhere, save_draft
 from results.models import Draft, Result
-from results.save_draft import ChangedElsewhereError, FiledAlreadyError, changed_elsewhere, save_draft
 from scripts_catalog.models import Build, Script, ScriptVersion
 from tests import make
-from tests.results.filing import fields, file
+from tests.results.filing.sent import fields, file
 
 pytestmark = pytest.mark.data_layer
 

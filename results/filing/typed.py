@@ -10,7 +10,7 @@ from typing import Any
 
 from scripts_catalog import taxonomy
 
-from .models import DIMENSION_KEYS
+from ..models import DIMENSION_KEYS
 from .rules import without_control_characters
 
 PLACE = "place-"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from results.rules import Code, Filing, Ratings, faults_of, has_words, read_rating, without_control_characters
+from results.filing.rules import Code, Filing, Ratings, faults_of, has_words, read_rating, without_control_characters
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, Script, ScriptVersion
 

@@ -12,8 +12,8 @@ from django.db.models import Q
 from emma_eval.accounts import audit
 from emma_eval.accounts.models import User
 
+from ..models import DIMENSION_KEYS, Change, ProblemOrder, Result
 from .file_result import content_of, content_of_filing, count_run, put_content, write_problems
-from .models import DIMENSION_KEYS, Change, ProblemOrder, Result
 from .rules import Code, Fault, Filing, Ratings, fault_of_link
 from .tell_history import label_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from results.links import is_only_too_long, is_public_link
+from results.filing.links import is_only_too_long, is_public_link
 
 HOSTILE = [
     "",

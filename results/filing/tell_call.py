@@ -12,7 +12,7 @@ from django.utils.formats import date_format
 
 from emma_eval.accounts.models import User
 
-from .models import Result
+from ..models import Result
 from .rules import Filing
 
 _WHAT_TO_DO = "Say the same here, correct what is filed, or file this as another call."

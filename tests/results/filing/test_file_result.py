@@ -19,21 +19,21 @@ from hypothesis import strategies as st
 
 from emma_eval.accounts.models import AuditEntry, User
 from emma_eval.accounts.roles import Role
-from results.file_result import (
+from results.filing.file_result import (
     FiledOtherwiseError,
     ScriptFiledForCallError,
     SheetRow,
     file_result,
     unsaved_result,
 )
-from results.forms import ResultForm
+from results.filing.forms import ResultForm
+from results.filing.rules import Filing, Ratings
+from results.filing.save_draft import ChangedElsewhereError, FiledAlreadyError, save_draft
 from results.models import DIMENSION_KEYS, Draft, Problem, ProblemOrder, Result
-from results.rules import Filing, Ratings
-from results.save_draft import ChangedElsewhereError, FiledAlreadyError, save_draft
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, RunCount, Script
 from tests import make
-from tests.results.filing import fields, file
+from tests.results.filing.sent import fields, file
 
 pytestmark = pytest.mark.data_layer
 
@@ -173,7 +173,7 @@ def test_a_filing_that_fails_leaves_nothing(
     def broken(*_: Any, **__: Any) -> None:
         raise OSError
 
-    monkeypatch.setattr("results.file_result.count_run", broken)
+    monkeypatch.setattr("results.filing.file_result.count_run", broken)
     save_draft(tester, uuid.uuid4(), script, {"comment": "x"}, based_on=0)
     with pytest.raises(OSError):  # noqa: PT011
         file_result(tester, uuid.uuid4(), filing(script, build))

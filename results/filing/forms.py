@@ -15,8 +15,8 @@ from emma_eval.accounts.models import User
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, ScriptVersion
 
+from ..models import DIMENSION_KEYS, MOST_COMMENT_CHARACTERS, MOST_NOTE_CHARACTERS, ProblemOrder, Result
 from . import links
-from .models import DIMENSION_KEYS, MOST_COMMENT_CHARACTERS, MOST_NOTE_CHARACTERS, ProblemOrder, Result
 from .rules import (
     STUCK_START,
     Code,

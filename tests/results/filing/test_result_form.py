@@ -12,12 +12,12 @@ from django.test import Client
 from django.urls import reverse
 
 from emma_eval.accounts.models import User
+from results.filing.save_draft import save_draft
 from results.models import Draft, Problem, Result
-from results.save_draft import save_draft
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, RunCount, Script, ScriptVersion
 from tests import make
-from tests.results.filing import fields, file, unrated
+from tests.results.filing.sent import fields, file, unrated
 
 pytestmark = pytest.mark.django_db
 

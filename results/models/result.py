@@ -1,12 +1,10 @@
-"""What testers file: drafts, results with their ordered problems, and the history of changes."""
+"""What testers file: results with their ordered problems, and the history of their changes."""
 
 from __future__ import annotations
 
 import uuid
-from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db import models
 from django.db.models import Q
@@ -211,37 +209,6 @@ class Problem(models.Model):
         return self.rank == 1
 
 
-class DraftQuerySet(models.QuerySet["Draft"]):
-    def visible_to(self, user: User) -> DraftQuerySet:
-        """A tester's own drafts; those of a script that is Safety now only while the tester is trained."""
-        mine = self.filter(tester=user)
-        return mine if user.is_trained else mine.exclude(script__area=taxonomy.SAFETY)
-
-    def hidden_from(self, user: User) -> DraftQuerySet:
-        """A tester's own drafts that the tester may not know of at present."""
-        return self.filter(tester=user).exclude(pk__in=Draft.objects.visible_to(user).values("pk"))
-
-
-class Draft(models.Model):
-    """A result that is not filed yet, exactly as typed. The browser makes its UUID; only its tester sees it."""
-
-    tester = models.ForeignKey(User, on_delete=models.CASCADE, related_name="drafts", db_index=False)
-    uuid = models.UUIDField()
-    script = models.ForeignKey(Script, null=True, to_field="slug", on_delete=models.PROTECT, related_name="+")
-    fields = models.JSONField(default=dict)
-    version = models.PositiveIntegerField(default=1)
-    created_at = models.DateTimeField(auto_now_add=True)
-    saved_at = models.DateTimeField(auto_now=True)
-
-    objects = DraftQuerySet.as_manager()
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["tester", "uuid"], name="one_draft_a_uuid")]
-
-    def __str__(self) -> str:
-        return f"draft {self.uuid}"
-
-
 class Change(models.Model):
     """One correction of a filed result: what each changed field said before and after."""
 
@@ -257,41 +224,3 @@ class Change(models.Model):
 
     def __str__(self) -> str:
         return f"change {self.version} of result {self.result_id}"
-
-
-class SheetUploadQuerySet(models.QuerySet["SheetUpload"]):
-    def visible_to(self, user: User) -> SheetUploadQuerySet:
-        """One's own; reports that tell of Safety rows only while one is trained: a count is a leak."""
-        own = self.filter(owner=user)
-        return own if user.is_trained else own.filter(tells_of_safety=False)
-
-
-class SheetUpload(models.Model):
-    """A sheet that somebody uploaded: kept as a file until it is imported, thrown away, or a day old.
-
-    What the import did stays as `report`.
-    """
-
-    uuid = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    owner = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sheet_uploads")
-    name = models.CharField(max_length=200, help_text="The name of the file on the owner's machine.")
-    uploaded_at = models.DateTimeField(auto_now_add=True)
-    imported_at = models.DateTimeField(null=True, blank=True)
-    report = models.JSONField(default=dict, blank=True)
-    tells_of_safety = models.BooleanField(default=False)
-
-    objects = SheetUploadQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["-uploaded_at"]
-
-    def __str__(self) -> str:
-        return self.name
-
-    def get_absolute_url(self) -> str:
-        return reverse("import_preview", args=[self.uuid])
-
-    @property
-    def path(self) -> Path:
-        """Where the file is kept; its name says nothing and can't be guessed."""
-        return Path(settings.IMPORTS_DIR) / self.uuid.hex
