@@ -1,5 +1,6 @@
-"""What this room keeps: results, drafts, and sheets that wait to be imported."""
+"""What this room keeps: calls with their moments, drafts, results, and sheets that wait to be imported."""
 
+from .call import MOST_CALL_MS, MOST_MOMENT_CHARACTERS, MOST_MOMENTS, Call, CallQuerySet, Device, Moment, Run
 from .draft import Draft, DraftQuerySet
 from .result import (
     ALWAYS_RATED,
@@ -17,15 +18,23 @@ from .sheet import SheetUpload, SheetUploadQuerySet
 __all__ = [
     "ALWAYS_RATED",
     "DIMENSION_KEYS",
+    "MOST_CALL_MS",
     "MOST_COMMENT_CHARACTERS",
+    "MOST_MOMENTS",
+    "MOST_MOMENT_CHARACTERS",
     "MOST_NOTE_CHARACTERS",
+    "Call",
+    "CallQuerySet",
     "Change",
+    "Device",
     "Draft",
     "DraftQuerySet",
+    "Moment",
     "Problem",
     "ProblemOrder",
     "Result",
     "ResultQuerySet",
+    "Run",
     "SheetUpload",
     "SheetUploadQuerySet",
 ]

@@ -124,6 +124,11 @@ class Result(models.Model):
     reviewed_at = models.DateTimeField(null=True, blank=True)
     taxonomy_edition = models.PositiveSmallIntegerField(default=taxonomy.EDITION)
 
+    # Of the call's device, as the live-call page noted them; kept with the row, so that the list filters by them.
+    browser = models.CharField(max_length=40, blank=True)
+    device = models.CharField(max_length=10, blank=True)
+    connection = models.CharField(max_length=20, blank=True)
+
     sheet_digest = models.CharField(
         max_length=64, blank=True, help_text="What the imported row said; empty = filed here."
     )

@@ -1,0 +1,135 @@
+"""A call with Emma as it was held beside the live-call page: evidence that is kept as it happens."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib.auth.models import AnonymousUser
+from django.db import models
+from django.db.models import Exists, OuterRef, Q
+from django.urls import reverse
+
+from emma_eval.accounts.models import User
+from scripts_catalog import taxonomy
+from scripts_catalog.models import Build, Script, ScriptVersion
+
+from .result import Result
+
+MOST_MOMENTS = 200
+MOST_MOMENT_CHARACTERS = 200
+MOST_CALL_MS = 24 * 3_600_000
+
+
+def _on_the_call_clock(column: str) -> Q:
+    """A time of the call clock: milliseconds since the call began, or not known."""
+    within = Q(**{f"{column}__gte": 0, f"{column}__lte": MOST_CALL_MS})
+    return Q(**{f"{column}__isnull": True}) | within
+
+
+class CallQuerySet(models.QuerySet["Call"]):
+    def visible_to(self, user: User | AnonymousUser) -> CallQuerySet:
+        """A call on which anything of Safety was run, or is Safety now, is for the trained alone, moments and all."""
+        if not user.is_authenticated:
+            return self.none()
+        if user.is_trained:
+            return self
+        covered = Q(is_safety=True) | Q(script__area=taxonomy.SAFETY)
+        runs = Run.objects.filter(covered, call=OuterRef("pk"))
+        of_the_call = Result.objects.filter(call_uuid=OuterRef("uuid"), tester=OuterRef("tester"))
+        results = of_the_call.filter(Q(filed_as_safety=True) | Q(script__area=taxonomy.SAFETY))
+        return self.exclude(Exists(runs)).exclude(Exists(results))
+
+
+class Device(models.TextChoices):
+    PHONE = "phone", "Phone"
+    TABLET = "tablet", "Tablet"
+    COMPUTER = "computer", "Computer"
+
+
+class Call(models.Model):
+    """One call. Its clock begins with the tester's press of the call button and is the browser's monotonic one.
+
+    `started_at` is the server's time of that press: the time of receipt less the age that the browser's monotonic
+    clock gave it. No clock on the tester's machine that tells the time of day is ever asked.
+    """
+
+    tester = models.ForeignKey(User, on_delete=models.PROTECT, related_name="calls", db_index=False)
+    uuid = models.UUIDField(default=uuid.uuid4)
+    build = models.ForeignKey(Build, to_field="sort_key", null=True, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    ended_at_ms = models.PositiveIntegerField(null=True, blank=True, help_text="On the call clock.")
+
+    user_agent = models.CharField(max_length=500, blank=True, help_text="As the browser names itself.")
+    browser = models.CharField(max_length=40, blank=True, help_text="Its family, such as Chrome or Safari.")
+    browser_version = models.CharField(max_length=20, blank=True)
+    system = models.CharField(max_length=40, blank=True, help_text="Such as Windows 11 or Android 14.")
+    device = models.CharField(max_length=10, choices=Device.choices, blank=True)
+    connection = models.CharField(max_length=20, blank=True, help_text="As far as the browser tells: wifi, 4g, ...")
+    round_trip_ms = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Median between this page and the site during the call."
+    )
+
+    objects = CallQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tester", "uuid"], name="one_call_a_uuid"),
+            models.CheckConstraint(condition=_on_the_call_clock("ended_at_ms"), name="call_ends_on_its_clock"),
+        ]
+
+    def __str__(self) -> str:
+        return f"call {self.uuid}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("call", args=[self.uuid])
+
+
+class Run(models.Model):
+    """One script on one call: the steps that were ticked off, and when the stretch without a script began."""
+
+    call = models.ForeignKey(Call, on_delete=models.CASCADE, related_name="runs")
+    script = models.ForeignKey(Script, to_field="slug", on_delete=models.PROTECT, related_name="+")
+    script_version = models.ForeignKey(ScriptVersion, on_delete=models.PROTECT, related_name="+")
+    is_safety = models.BooleanField(default=False, help_text="Whether the script was Safety when it was run.")
+    ticks = models.JSONField(default=dict, blank=True, help_text='{"1": ms of the call clock}, by the step\'s number.')
+    off_script_from_ms = models.PositiveIntegerField(null=True, blank=True, help_text="On the call clock.")
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["call", "script"], name="one_run_a_script"),
+            models.CheckConstraint(condition=_on_the_call_clock("off_script_from_ms"), name="run_is_on_the_call_clock"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.script_id} on {self.call}"
+
+
+class Moment(models.Model):
+    """A marker dropped during a call. Where it stands is written once; its words may be mended.
+
+    `at_ms` lies between the press that began the call and the press of Mark moment, on the browser's monotonic
+    clock; `received_at` is the server's time when it was told.
+    """
+
+    call = models.ForeignKey(Call, on_delete=models.CASCADE, related_name="moments", db_index=False)
+    uuid = models.UUIDField()
+    number = models.PositiveSmallIntegerField(help_text="In the order in which they reached the site.")
+    at_ms = models.PositiveIntegerField()
+    words = models.CharField(max_length=MOST_MOMENT_CHARACTERS, blank=True)
+    received_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["at_ms", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["call", "uuid"], name="one_moment_a_uuid"),
+            models.UniqueConstraint(fields=["call", "number"], name="one_moment_a_number"),
+            models.CheckConstraint(
+                condition=Q(number__gte=1) & Q(number__lte=MOST_MOMENTS), name="moments_of_a_call_are_few"
+            ),
+            models.CheckConstraint(condition=_on_the_call_clock("at_ms"), name="moment_is_on_the_call_clock"),
+        ]
+
+    def __str__(self) -> str:
+        return f"moment {self.number} of {self.call}"
