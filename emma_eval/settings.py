@@ -19,6 +19,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+SECRETS = {"EMMA_SECRET_KEY", "EMMA_OLD_SECRET_KEYS", "DATABASE_URL", "REDIS_URL", "EMMA_EMAIL_URL", "EMMA_S3_SECRET"}
 TRUE, FALSE = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no", "off", "0"})
 
 
@@ -29,7 +30,7 @@ def _said(name: str, default: str = "") -> str:
 
 def _wrong(name: str, expected: str) -> ImproperlyConfigured:
     """The sentence that says how to mend a variable. Secrets stay out of it."""
-    is_secret = name in {"EMMA_SECRET_KEY", "EMMA_OLD_SECRET_KEYS", "DATABASE_URL", "REDIS_URL", "EMMA_EMAIL_URL"}
+    is_secret = name in SECRETS
     found = "not right" if is_secret else repr(_said(name))
     return ImproperlyConfigured(f"{name} is {found}: set it to {expected}.")
 
@@ -58,6 +59,7 @@ def _var_dir() -> Path:
 VAR_DIR = _var_dir()
 RECORDINGS_DIR = VAR_DIR / "recordings"
 IMPORTS_DIR = VAR_DIR / "imports"  # uploaded sheets that wait to be imported
+EXPORTS_DIR = VAR_DIR / "exports"  # files that somebody asked for and fetches later
 DEBUG = _claim("EMMA_DEBUG")
 
 
@@ -230,11 +232,53 @@ TEMPLATES = [
     }
 ]
 
+# --- files ------------------------------------------------------------------------------------
+
+S3_BUCKET = _said("EMMA_S3_BUCKET")
+LINKS_HOLD_S = 900  # how long a signed link to a file in the bucket opens it
+
+
+def _s3_endpoint() -> str | None:
+    """Where the bucket is, for a server that is not Amazon's own."""
+    said = _said("EMMA_S3_ENDPOINT")
+    parts = urlsplit(said)
+    if said and not (parts.scheme in {"http", "https"} and parts.hostname and parts.path in {"", "/"}):
+        raise _wrong("EMMA_S3_ENDPOINT", "an address such as https://s3.example.org, or leave it out for Amazon's")
+    return said or None
+
+
+def _s3(folder: str) -> dict[str, Any]:
+    """A folder of the bucket; every link to a file in it is signed and soon over."""
+    if not (_said("EMMA_S3_KEY") and _said("EMMA_S3_SECRET")):
+        raise _wrong("EMMA_S3_KEY" if not _said("EMMA_S3_KEY") else "EMMA_S3_SECRET", "the key of EMMA_S3_BUCKET")
+    return {
+        "bucket_name": S3_BUCKET,
+        "endpoint_url": _s3_endpoint(),
+        "region_name": _said("EMMA_S3_REGION", "us-east-1"),
+        "access_key": _said("EMMA_S3_KEY"),
+        "secret_key": _said("EMMA_S3_SECRET"),
+        "addressing_style": "path",
+        "signature_version": "s3v4",
+        "location": folder,
+        "querystring_expire": LINKS_HOLD_S,
+        "default_acl": None,
+        "file_overwrite": True,
+    }
+
+
+def _store(folder: str, here: Path) -> dict[str, Any]:
+    """Where one kind of file is kept: in the bucket of EMMA_S3_BUCKET, else in a folder of EMMA_VAR."""
+    if S3_BUCKET:
+        return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": _s3(folder)}
+    return {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": here}}
+
+
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": RECORDINGS_DIR}},
+    "exports": _store("exports", EXPORTS_DIR),
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 # What a form may bring in one request: a comment is at most 20,000 characters, a sheet 100 MB (streamed to disk).
