@@ -51,7 +51,7 @@ def _is_blank(character: str) -> bool:
 
 
 def _is_a_number(text: str) -> bool:
-    """Wholly a number (-3.5, +1,000, -12%) or a phone number (+852 1234 5678), which everybody wants to read as such."""
+    """Wholly a number (-3.5, +1,000, -12%) or a phone number (+852 1234 5678), read as such by everybody."""
     if _NUMBER.fullmatch(text):
         return True
     digits = sum(map(str.isdigit, text)) if len(text) <= LONGEST_PHONE_NUMBER else 0
