@@ -18,8 +18,13 @@ import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from emma_eval.accounts.role import Role
+from emma_eval.accounts.sign_on.configured import MappingError, SignOn, read_roles
+
 BASE_DIR = Path(__file__).resolve().parent.parent
-SECRETS = {"EMMA_SECRET_KEY", "EMMA_OLD_SECRET_KEYS", "DATABASE_URL", "REDIS_URL", "EMMA_EMAIL_URL", "EMMA_S3_SECRET"}
+SECRETS = {"EMMA_SECRET_KEY", "EMMA_OLD_SECRET_KEYS", "DATABASE_URL", "REDIS_URL", "EMMA_EMAIL_URL", "EMMA_S3_SECRET"} | {
+    "EMMA_OIDC_CLIENT_SECRET"
+}
 TRUE, FALSE = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no", "off", "0"})
 
 
@@ -152,6 +157,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SERVED_OVER_HTTPS
 SESSION_COOKIE_NAME = "__Host-session" if SERVED_OVER_HTTPS else "session"
 CSRF_COOKIE_NAME = "__Host-csrf" if SERVED_OVER_HTTPS else "csrf"
+SESSION_ENGINE = "emma_eval.accounts.session_store"
 SESSION_COOKIE_AGE = 12 * 3600
 SESSION_SAVE_EVERY_REQUEST = False
 CSRF_FAILURE_VIEW = "emma_eval.accounts.views.front.csrf_failure"
@@ -186,6 +192,7 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.socialaccount",  # its table of who is whom at a provider; its pages and providers stay out
     "csp",
     "django_htmx",
     "template_partials",
@@ -295,7 +302,7 @@ if TIME_ZONE not in zoneinfo.available_timezones():
 # --- people ----------------------------------------------------------------------------------
 
 AUTH_USER_MODEL = "accounts.User"
-AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTHENTICATION_BACKENDS = ["emma_eval.accounts.backend.Backend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
@@ -332,6 +339,61 @@ MFA_FORMS = {
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # every account began with a link that was mailed or handed over
 MFA_TOTP_ISSUER = "Emma Eval"
+MFA_FOR_ADMINISTRATORS = _claim("EMMA_MFA_FOR_ADMINISTRATORS")
+
+# --- sign-on ----------------------------------------------------------------------------------
+
+
+def _issuer() -> str:
+    """Whom the tokens must come from. Over http only on this machine: whoever stands between reads them."""
+    said = _said("EMMA_OIDC_ISSUER").rstrip("/")
+    try:
+        parts = urlsplit(said)
+        is_address = parts.hostname and parts.port != 0 and not (parts.query or parts.fragment or "@" in parts.netloc)
+        is_safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in {"127.0.0.1", "localhost"})
+    except ValueError:
+        is_address = is_safe = False
+    if not (is_address and is_safe) or len(said) > 200 or "/.well-known" in said:
+        raise _wrong("EMMA_OIDC_ISSUER", "the https address of the provider, such as https://id.example.org/realms/us")
+    return said
+
+
+def _needed(name: str, expected: str) -> str:
+    said = _said(name)
+    if not said or len(said) > 191:
+        raise _wrong(name, expected)
+    return said
+
+
+def _roles_of_groups() -> tuple[tuple[str, Role], ...]:
+    try:
+        return read_roles(_several("EMMA_OIDC_ROLES"))
+    except MappingError as cause:
+        roles = ", ".join(Role)
+        raise _wrong("EMMA_OIDC_ROLES", f"group=role, group=role, with the roles {roles}") from cause
+
+
+def _sign_on() -> SignOn | None:
+    """The provider of the environment; None where none is named."""
+    asked_for = ["EMMA_OIDC_CLIENT_ID", "EMMA_OIDC_CLIENT_SECRET", "EMMA_OIDC_ROLES", "EMMA_OIDC_TRAINING_CLAIM"]
+    only = _claim("EMMA_OIDC_ONLY")
+    if not _said("EMMA_OIDC_ISSUER") and not only and not any(map(_said, asked_for)):
+        return None
+    return SignOn(
+        issuer=_issuer(),
+        client_id=_needed("EMMA_OIDC_CLIENT_ID", "the id that the provider of EMMA_OIDC_ISSUER knows this site by"),
+        client_secret=_needed("EMMA_OIDC_CLIENT_SECRET", "the secret that belongs to EMMA_OIDC_CLIENT_ID"),
+        name=_said("EMMA_OIDC_NAME", "your organisation"),
+        groups_claim=_said("EMMA_OIDC_GROUPS_CLAIM", "groups"),
+        roles=_roles_of_groups(),
+        training_claim=_said("EMMA_OIDC_TRAINING_CLAIM"),
+        only=only,
+    )
+
+
+SIGN_ON = _sign_on()
+SOCIALACCOUNT_STORE_TOKENS = False
+SOCIALACCOUNT_REQUESTS_TIMEOUT = 5  # seconds; somebody waits for the page
 
 
 def _mail() -> dict[str, Any]:

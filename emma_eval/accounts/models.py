@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, Group, PermissionsMixin
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
@@ -28,6 +28,11 @@ def group_of(role: Role) -> Group:
     return Group.objects.get_or_create(name=role.value)[0]
 
 
+def roles_named(groups: set[str]) -> frozenset[Role]:
+    """The roles that groups of these names stand for."""
+    return frozenset(role for role in Role if role.value in groups)
+
+
 class UserManager(BaseUserManager["User"]):
     def get_by_natural_key(self, username: str | None) -> User:
         return self.get(email__iexact=username)
@@ -39,6 +44,17 @@ class UserManager(BaseUserManager["User"]):
         if viewer.has_role(Role.MANAGER):
             return self.filter(groups__name=Role.TESTER.value)
         return self.none()
+
+    def with_rights(self, pk: int) -> User | None:
+        """One person with their roles and training, in one query: a row for each group they are in."""
+        trained = Training.objects.in_force(timezone.localdate()).filter(user=OuterRef("pk"))
+        rows = list(self.filter(pk=pk).annotate(group=F("groups__name"), trained=Exists(trained)))
+        if not rows:
+            return None
+        user = rows[0]
+        user.roles = roles_named({row.group for row in rows})
+        user.is_trained = user.trained
+        return user
 
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:
         """An account; without a password nobody can sign in to it until an invitation is accepted."""
@@ -75,8 +91,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     @cached_property
     def roles(self) -> frozenset[Role]:
         """Read once a request: a role that was taken away is gone on the next one."""
-        names = set(self.groups.values_list("name", flat=True))
-        return frozenset(role for role in Role if role.value in names)
+        return roles_named(set(self.groups.values_list("name", flat=True)))
 
     @cached_property
     def is_trained(self) -> bool:

@@ -109,7 +109,7 @@ def test_it_asks_the_database_as_often_for_many_scripts_as_for_few(
     for count in (1, 30):
         for _ in range(count):
             RunCount.objects.add(make.script(), build, filed_as_safety=False)
-        with django_assert_num_queries(7):
+        with django_assert_num_queries(5):
             tester_client.get("/scripts/")
 
 
