@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import random
+from contextvars import ContextVar
 from datetime import datetime, timedelta
 
 from django.db.models import F
@@ -18,13 +19,33 @@ LONGEST_WAIT = timedelta(minutes=10)
 MOST_ATTEMPTS = 8
 
 log = logging.getLogger(__name__)
+_in_work: ContextVar[Row | None] = ContextVar("row in work", default=None)
+
+
+class LeaseLostError(Exception):
+    """The lease ran out and another worker took the row: what is being done here is its work now."""
+
+
+def hold_on() -> None:
+    """Called by a handler, in its own thread, that needs longer than LEASE: from now on it has LEASE again.
+
+    Raises LeaseLostError when it is too late; the handler lets it through, after clearing away what is only its own.
+    Outside of a delivery there is nothing to hold.
+    """
+    row = _in_work.get()
+    if row is None:
+        return
+    lease_until = timezone.now() + LEASE
+    if not _still_ours(row).update(lease_until=lease_until):
+        raise LeaseLostError(str(row))
+    row.lease_until = lease_until
 
 
 def deliver(row_id: int) -> bool:
     """Work on a row if it is due. True when this call took it; False when there was nothing to take.
 
-    A handler has less than LEASE for its work. One that takes longer may be run by a second worker at
-    the same time, which its promise to change nothing more when run twice has to stand.
+    A handler has less than LEASE for its work, unless it holds on (`hold_on`). One that takes longer may be run
+    by a second worker at the same time, which its promise to change nothing more when run twice has to stand.
     """
     row = _lease(row_id, timezone.now())
     if row is None:
@@ -32,8 +53,11 @@ def deliver(row_id: int) -> bool:
     if row.attempts > MOST_ATTEMPTS:
         _set_aside(row, f"given up: no worker lived to tell how try {MOST_ATTEMPTS} ended")
         return True
+    in_work = _in_work.set(row)
     try:
         registry.run(row.handler, row.payload)
+    except LeaseLostError:
+        log.warning("outbox row %s went to another worker, try %s", row, row.attempts)
     except registry.GiveUpError as reason:
         _set_aside(row, str(reason))
     except Exception as reason:  # a handler's fault must not take the worker down with it
@@ -41,6 +65,8 @@ def deliver(row_id: int) -> bool:
         _postpone(row, f"{type(reason).__name__}: {reason}")
     else:
         Row.objects.filter(pk=row.pk).update(done_at=timezone.now(), lease_until=None, last_error="")
+    finally:
+        _in_work.reset(in_work)
     return True
 
 

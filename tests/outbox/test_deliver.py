@@ -10,7 +10,15 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from emma_eval.outbox.deliver import FIRST_WAIT, LEASE, LONGEST_WAIT, MOST_ATTEMPTS, deliver
+from emma_eval.outbox.deliver import (
+    FIRST_WAIT,
+    LEASE,
+    LONGEST_WAIT,
+    MOST_ATTEMPTS,
+    LeaseLostError,
+    deliver,
+    hold_on,
+)
 from emma_eval.outbox.models import Row
 from tests.outbox import handlers
 
@@ -134,3 +142,59 @@ def test_an_error_of_any_length_is_kept_short() -> None:
     deliver(failing.pk)
     failing.refresh_from_db()
     assert len(failing.last_error) == 2000
+
+
+@pytest.mark.django_db
+def test_a_handler_that_holds_on_keeps_its_lease(monkeypatch: pytest.MonkeyPatch) -> None:
+    long = row("tests.long")
+    seen = []
+
+    def work() -> None:
+        for _ in range(3):
+            hold_on()
+            seen.append(Row.objects.get(pk=long.pk).lease_until)
+            assert not deliver(long.pk)
+
+    monkeypatch.setitem(handlers.registered(), "tests.long", work)
+    assert deliver(long.pk)
+    assert seen[0] < seen[1] < seen[2]
+    long.refresh_from_db()
+    assert long.done_at is not None
+
+
+@pytest.mark.django_db
+def test_a_handler_that_lost_its_lease_is_told_and_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    long, told = row("tests.long"), []
+    theirs = timezone.now() + LEASE * 2
+
+    def work() -> None:
+        Row.objects.filter(pk=long.pk).update(lease_until=theirs)
+        try:
+            hold_on()
+        except LeaseLostError as cause:
+            told.append(cause)
+            raise
+
+    monkeypatch.setitem(handlers.registered(), "tests.long", work)
+    assert deliver(long.pk)
+    long.refresh_from_db()
+    assert len(told) == 1
+    assert (long.lease_until, long.done_at, long.set_aside_at, long.last_error) == (theirs, None, None, "")
+
+
+@pytest.mark.django_db
+def test_a_handler_that_held_on_and_fails_waits_for_its_next_try(monkeypatch: pytest.MonkeyPatch) -> None:
+    long = row("tests.long")
+
+    def work() -> None:
+        hold_on()
+        raise OSError("the disk is full")
+
+    monkeypatch.setitem(handlers.registered(), "tests.long", work)
+    deliver(long.pk)
+    long.refresh_from_db()
+    assert (long.lease_until, long.last_error) == (None, "OSError: the disk is full")
+
+
+def test_outside_of_a_delivery_there_is_nothing_to_hold() -> None:
+    hold_on()
