@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from .views import correcting, dashboard, filing, rows, sheet, todo
+from .views import calls, correcting, dashboard, filing, rows, sheet, todo
 
 urlpatterns = [
     path("dashboard/", dashboard.dashboard, name="dashboard"),
@@ -10,6 +10,9 @@ urlpatterns = [
     path("results/<int:pk>/", rows.result, name="result"),
     path("results/new/", filing.result_new, name="result_new"),
     path("results/<int:pk>/edit/", correcting.result_edit, name="result_edit"),
+    path("calls/new/", calls.call_new, name="call_new"),
+    path("calls/<uuid:uuid>/", calls.call, name="call"),
+    path("calls/<uuid:uuid>/tell/", calls.call_tell, name="call_tell"),
     path("drafts/<uuid:uuid>/", filing.draft, name="draft"),
     path("drafts/<uuid:uuid>/file/", filing.draft_file, name="draft_file"),
     path("drafts/<uuid:uuid>/merge/", filing.draft_merge, name="draft_merge"),

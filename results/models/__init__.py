@@ -1,6 +1,19 @@
 """What this room keeps: calls with their moments, drafts, results, and sheets that wait to be imported."""
 
-from .call import MOST_CALL_MS, MOST_MOMENT_CHARACTERS, MOST_MOMENTS, Call, CallQuerySet, Device, Moment, Run
+from .call import (
+    MOST_CALL_MS,
+    MOST_MOMENT_CHARACTERS,
+    MOST_MOMENTS,
+    MOST_ROUND_TRIPS,
+    Browser,
+    Call,
+    CallQuerySet,
+    Connection,
+    Device,
+    Moment,
+    Run,
+    as_clock,
+)
 from .draft import Draft, DraftQuerySet
 from .result import (
     ALWAYS_RATED,
@@ -23,9 +36,12 @@ __all__ = [
     "MOST_MOMENTS",
     "MOST_MOMENT_CHARACTERS",
     "MOST_NOTE_CHARACTERS",
+    "MOST_ROUND_TRIPS",
+    "Browser",
     "Call",
     "CallQuerySet",
     "Change",
+    "Connection",
     "Device",
     "Draft",
     "DraftQuerySet",
@@ -37,4 +53,5 @@ __all__ = [
     "Run",
     "SheetUpload",
     "SheetUploadQuerySet",
+    "as_clock",
 ]

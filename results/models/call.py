@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import uuid
+from datetime import datetime
+from statistics import median
 
 from django.contrib.auth.models import AnonymousUser
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 
+from emma_eval.accounts.keys import new_key
 from emma_eval.accounts.models import User
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, Script, ScriptVersion
@@ -18,6 +21,14 @@ from .result import Result
 MOST_MOMENTS = 200
 MOST_MOMENT_CHARACTERS = 200
 MOST_CALL_MS = 24 * 3_600_000
+MOST_ROUND_TRIPS = 240
+
+
+def as_clock(at_ms: int) -> str:
+    """A time of the call clock as people read it: 1:04, or 1:01:04 after an hour."""
+    minutes, seconds = divmod(max(0, at_ms) // 1000, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
 def _on_the_call_clock(column: str) -> Q:
@@ -40,10 +51,34 @@ class CallQuerySet(models.QuerySet["Call"]):
         return self.exclude(Exists(runs)).exclude(Exists(results))
 
 
+class Browser(models.TextChoices):
+    """The families that results are told apart by; the call itself keeps the browser's own name."""
+
+    CHROME = "Chrome", "Chrome"
+    EDGE = "Edge", "Edge"
+    FIREFOX = "Firefox", "Firefox"
+    OPERA = "Opera", "Opera"
+    SAFARI = "Safari", "Safari"
+    SAMSUNG = "Samsung Internet", "Samsung Internet"
+    OTHER = "Other", "Other"
+
+
 class Device(models.TextChoices):
     PHONE = "phone", "Phone"
     TABLET = "tablet", "Tablet"
     COMPUTER = "computer", "Computer"
+
+
+class Connection(models.TextChoices):
+    """What kind it was, where the browser tells; otherwise how quick it found it, which is all that most tell."""
+
+    WIFI = "wifi", "Wi-Fi"
+    CABLE = "ethernet", "Cable"
+    MOBILE = "cellular", "Mobile network"
+    FAST = "4g", "Unknown kind, as quick as 4G or quicker"
+    SLOWER = "3g", "Unknown kind, as quick as 3G"
+    SLOW = "2g", "Unknown kind, as quick as 2G or slower"
+    OTHER = "other", "Other"
 
 
 class Call(models.Model):
@@ -65,9 +100,9 @@ class Call(models.Model):
     browser_version = models.CharField(max_length=20, blank=True)
     system = models.CharField(max_length=40, blank=True, help_text="Such as Windows 11 or Android 14.")
     device = models.CharField(max_length=10, choices=Device.choices, blank=True)
-    connection = models.CharField(max_length=20, blank=True, help_text="As far as the browser tells: wifi, 4g, ...")
-    round_trip_ms = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Median between this page and the site during the call."
+    connection = models.CharField(max_length=20, choices=Connection.choices, blank=True)
+    round_trips_ms = models.JSONField(
+        default=list, blank=True, help_text="The latest ones that the page measured between itself and the site."
     )
 
     objects = CallQuerySet.as_manager()
@@ -84,16 +119,32 @@ class Call(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("call", args=[self.uuid])
 
+    def elapsed_ms(self, now: datetime) -> int | None:
+        """What the call clock reads at `now`, wherever the call's end was put; None before the call began."""
+        return None if self.started_at is None else max(0, round((now - self.started_at).total_seconds() * 1000))
+
+    @property
+    def lasted(self) -> str:
+        """How long the call was, as people read it; empty until its end is told."""
+        return "" if self.ended_at_ms is None else as_clock(self.ended_at_ms)
+
+    @property
+    def round_trip_ms(self) -> int | None:
+        """The median of what was measured; the slowest of a call that once hung tells nothing of the others."""
+        return round(median(self.round_trips_ms)) if self.round_trips_ms else None
+
 
 class Run(models.Model):
     """One script on one call: the steps that were ticked off, and when the stretch without a script began."""
 
+    id = models.BigAutoField(primary_key=True, default=new_key)
     call = models.ForeignKey(Call, on_delete=models.CASCADE, related_name="runs")
     script = models.ForeignKey(Script, to_field="slug", on_delete=models.PROTECT, related_name="+")
     script_version = models.ForeignKey(ScriptVersion, on_delete=models.PROTECT, related_name="+")
     is_safety = models.BooleanField(default=False, help_text="Whether the script was Safety when it was run.")
     ticks = models.JSONField(default=dict, blank=True, help_text='{"1": ms of the call clock}, by the step\'s number.')
     off_script_from_ms = models.PositiveIntegerField(null=True, blank=True, help_text="On the call clock.")
+    set_aside_at = models.DateTimeField(null=True, blank=True, help_text="When its tester said: no result of this.")
 
     class Meta:
         ordering = ["id"]
@@ -118,6 +169,7 @@ class Moment(models.Model):
     number = models.PositiveSmallIntegerField(help_text="In the order in which they reached the site.")
     at_ms = models.PositiveIntegerField()
     words = models.CharField(max_length=MOST_MOMENT_CHARACTERS, blank=True)
+    edition = models.PositiveIntegerField(default=0, help_text="How often the words were changed, as the page counts.")
     received_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -133,3 +185,7 @@ class Moment(models.Model):
 
     def __str__(self) -> str:
         return f"moment {self.number} of {self.call}"
+
+    @property
+    def at(self) -> str:
+        return as_clock(self.at_ms)

@@ -73,6 +73,14 @@ def _indexes_of_the_list() -> list[models.Index]:
     return alone
 
 
+def _indexes_of_the_machine() -> list[models.Index]:
+    """What was noted of the call's device, by date; rows of which nothing was noted take no room in them."""
+    return [
+        models.Index(fields=[column, "called_at", "id"], name=f"result_{column}", condition=~Q(**{column: ""}))
+        for column in ("browser", "device", "connection")
+    ]
+
+
 class ProblemOrder(models.TextChoices):
     """How much of the overall order of a result's problems is known."""
 
@@ -124,10 +132,12 @@ class Result(models.Model):
     reviewed_at = models.DateTimeField(null=True, blank=True)
     taxonomy_edition = models.PositiveSmallIntegerField(default=taxonomy.EDITION)
 
-    # Of the call's device, as the live-call page noted them; kept with the row, so that the list filters by them.
-    browser = models.CharField(max_length=40, blank=True)
+    # Of the call's device, as the live-call page noted them; kept with the row, so that the list filters by them
+    # and the row's page says them whatever else was run on the call.
+    browser = models.CharField(max_length=40, blank=True, help_text="Its family, one of `Browser`.")
     device = models.CharField(max_length=10, blank=True)
     connection = models.CharField(max_length=20, blank=True)
+    system = models.CharField(max_length=40, blank=True)
 
     sheet_digest = models.CharField(
         max_length=64, blank=True, help_text="What the imported row said; empty = filed here."
@@ -155,6 +165,7 @@ class Result(models.Model):
             models.Index(fields=["tester", "called_at", "id"], name="result_tester_called"),
             models.Index(fields=["call_uuid"], name="result_call"),
             models.Index(fields=["called_at", "id"], name="result_not_started", condition=Q(never_started=True)),
+            *_indexes_of_the_machine(),
             *_indexes_of_the_list(),
         ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -60,6 +61,7 @@ def script(request: UserRequest, slug: str) -> HttpResponse:
         "version": version,
         "number": version.number_for(request.user),
         "build": build,
+        "new_call": uuid.uuid4(),  # so that a button that is pressed twice begins one call
         "call_link": Site.objects.call_link_for(build),
         "may_file": request.user.has_role(Role.TESTER) and not found.retired_at,
         "runs": RunCount.objects.visible_to(request.user).filter(script=found).by_build(),

@@ -1,0 +1,1 @@
+"""Beside a call: it is begun, what happens is kept as it happens, and then it waits for its results."""

@@ -1,0 +1,66 @@
+"""Begin a call for a script, or put another script on a call: once, however often it is asked for."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import transaction
+
+from emma_eval.accounts.models import User
+from scripts_catalog.models import Build, Script
+
+from ..filing.file_result import take_turn
+from ..models import Call, Result, Run
+
+_AGAIN = "again"
+MOST_RUNS = 20
+
+
+class TooManyRunsError(Exception):
+    """The call has as many scripts as one call may have. Nothing was added."""
+
+
+def begin_call(tester: User, asked: uuid.UUID, script: Script) -> Call:
+    """The tester's call of this UUID, which the page with the button made; a new one the first time.
+
+    A call that is over, or that the tester may not know of any more, is left as it is: the same page then begins
+    another one, whose UUID follows from the first, so that a second press of the button still finds that one.
+    """
+    with transaction.atomic():
+        take_turn(tester)
+        while (there := Call.objects.filter(tester=tester, uuid=asked).first()) is not None and _is_over(tester, there):
+            asked = uuid.uuid5(asked, _AGAIN)
+        call = there or Call.objects.create(tester=tester, uuid=asked, build=Build.objects.current_build())
+        _run(call, script)
+        return call
+
+
+def add_script(call: Call, script: Script) -> Run:
+    """Run another script on the call; a script that is on it already stays as it is."""
+    with transaction.atomic():
+        return _run(Call.objects.select_for_update().get(pk=call.pk), script)
+
+
+def _is_over(tester: User, call: Call) -> bool:
+    return call.ended_at_ms is not None or not Call.objects.visible_to(tester).filter(pk=call.pk).exists()
+
+
+def _run(call: Call, script: Script) -> Run:
+    there = call.runs.filter(script=script).first()
+    if there is not None:
+        return there
+    if call.runs.count() >= MOST_RUNS:
+        raise TooManyRunsError
+    version = script.latest
+    assert version is not None  # noqa: S101  (scripts without a version are on no page)
+    is_safety = script.is_safety or version.is_safety
+    run = call.runs.create(script=script, script_version=version, is_safety=is_safety)
+    if is_safety:
+        _cover(call)
+    return run
+
+
+def _cover(call: Call) -> None:
+    """The results of the call that anybody may see must not tell that there is more to know of it."""
+    nothing = dict.fromkeys(("browser", "device", "connection", "system"), "")
+    Result.objects.filter(tester=call.tester_id, call_uuid=call.uuid, filed_as_safety=False).update(**nothing)

@@ -1,0 +1,201 @@
+"""What a live-call page tells of its call, read from JSON. Any field may be missing; odd ones are refused in words."""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from ..filing.rules import without_control_characters
+from ..models import MOST_MOMENT_CHARACTERS
+
+MOST_THINGS = 1_000
+MOST_NUMBER = 2**53
+MOST_KEY = 2**63 - 1
+MOST_HINT_CHARACTERS = 100
+_Told = TypeVar("_Told")
+
+
+class MalformedError(Exception):
+    """The page told something that has another shape than agreed. The words say what."""
+
+
+@dataclass(frozen=True)
+class ToldMoment:
+    """A moment. `edition` counts the changes of its words; None where the page does not count."""
+
+    uuid: uuid.UUID
+    at_ms: int
+    words: str = ""
+    edition: int | None = None
+
+
+@dataclass(frozen=True)
+class ToldTick:
+    """A step of a run that was ticked off; `at_ms` None: the tick was taken back."""
+
+    run: int
+    step: int
+    at_ms: int | None
+
+
+@dataclass(frozen=True)
+class ToldStretch:
+    """Where the stretch without a script began; `at_ms` None: taken back."""
+
+    run: int
+    at_ms: int | None
+
+
+@dataclass(frozen=True)
+class ToldEnd:
+    """When the call ended; `at_ms` None: taken back."""
+
+    at_ms: int | None
+
+
+@dataclass(frozen=True)
+class ToldMachine:
+    """What the browser says of its device beyond its name."""
+
+    platform: str = ""
+    mobile: bool = False
+    touch_points: int = 0
+    connection_type: str = ""
+    effective_type: str = ""
+    round_trip_ms: int | None = None
+
+    @property
+    def describes(self) -> bool:
+        """Whether anything is said of the device, and not only how quick it was just now."""
+        return bool(self.platform or self.mobile or self.touch_points or self.connection_type or self.effective_type)
+
+
+@dataclass(frozen=True)
+class Telling:
+    """One batch of what a page has to tell."""
+
+    begun_age_ms: int | None = None
+    moments: tuple[ToldMoment, ...] = ()
+    ticks: tuple[ToldTick, ...] = ()
+    off_script: tuple[ToldStretch, ...] = ()
+    ended: ToldEnd | None = None
+    build: int | None = None
+    machine: ToldMachine = field(default_factory=ToldMachine)
+
+
+def read_telling(said: object) -> Telling:
+    """The batch in a body of JSON; MalformedError with words where it has another shape."""
+    batch = _object(said, "The batch")
+    begun, ended, machine = (batch.get(name) for name in ("begun", "ended", "machine"))
+    return Telling(
+        begun_age_ms=None if begun is None else _whole(_object(begun, "begun").get("age_ms"), "begun.age_ms"),
+        moments=_list(batch.get("moments"), "moments", _moment),
+        ticks=_list(batch.get("ticks"), "ticks", _tick),
+        off_script=_list(batch.get("off_script"), "off_script", _stretch),
+        ended=None if ended is None else ToldEnd(_whole_or_none(_object(ended, "ended").get("at_ms"), "ended.at_ms")),
+        build=_key_or_none(batch.get("build"), "build"),
+        machine=ToldMachine() if machine is None else _machine(_object(machine, "machine")),
+    )
+
+
+def tidy(words: str) -> str:
+    """Words as they are kept: one line, without control characters, no longer than there is room for."""
+    return " ".join(without_control_characters(words).split())[:MOST_MOMENT_CHARACTERS].strip()
+
+
+def _moment(said: dict[str, Any]) -> ToldMoment:
+    edition = said.get("edition")
+    return ToldMoment(
+        uuid=_uuid(said.get("uuid"), "moments.uuid"),
+        at_ms=_whole(said.get("at_ms"), "moments.at_ms"),
+        words=tidy(_text(said.get("words"), "moments.words")),
+        edition=None if edition is None else min(_natural(edition, "moments.edition"), 1_000_000),
+    )
+
+
+def _tick(said: dict[str, Any]) -> ToldTick:
+    run, step = _natural(said.get("run"), "ticks.run"), _natural(said.get("step"), "ticks.step")
+    return ToldTick(run, step, _whole_or_none(said.get("at_ms"), "ticks.at_ms"))
+
+
+def _stretch(said: dict[str, Any]) -> ToldStretch:
+    return ToldStretch(
+        _natural(said.get("run"), "off_script.run"), _whole_or_none(said.get("at_ms"), "off_script.at_ms")
+    )
+
+
+def _machine(said: dict[str, Any]) -> ToldMachine:
+    hints = {
+        name: without_control_characters(_text(said.get(name), f"machine.{name}"))[:MOST_HINT_CHARACTERS]
+        for name in ("platform", "connection_type", "effective_type")
+    }
+    mobile = said.get("mobile")
+    if mobile is not None and not isinstance(mobile, bool):
+        raise MalformedError("machine.mobile must be true or false.")
+    touch_points, round_trip = said.get("touch_points"), said.get("round_trip_ms")
+    return ToldMachine(
+        **hints,
+        mobile=bool(mobile),
+        touch_points=0 if touch_points is None else _natural(touch_points, "machine.touch_points"),
+        round_trip_ms=None if round_trip is None else _natural(round_trip, "machine.round_trip_ms"),
+    )
+
+
+def _object(said: object, name: str) -> dict[str, Any]:
+    if not isinstance(said, dict):
+        raise MalformedError(f"{name} must be an object.")
+    return said
+
+
+def _list(said: object, name: str, read: Callable[[dict[str, Any]], _Told]) -> tuple[_Told, ...]:
+    if said is None:
+        return ()
+    if not isinstance(said, list) or len(said) > MOST_THINGS:
+        raise MalformedError(f"{name} must be a list of at most {MOST_THINGS:,}.")
+    return tuple(read(_object(each, f"Each of {name}")) for each in said)
+
+
+def _whole(said: object, name: str) -> int:
+    """A number of milliseconds, rounded: browsers count fractions. Whether it is possible is judged elsewhere."""
+    is_number = isinstance(said, int | float) and not isinstance(said, bool)
+    if not is_number or not math.isfinite(said) or abs(said) > MOST_NUMBER:  # type: ignore[arg-type]
+        raise MalformedError(f"{name} must be a number.")
+    return round(said)  # type: ignore[call-overload, no-any-return]
+
+
+def _whole_or_none(said: object, name: str) -> int | None:
+    return None if said is None else _whole(said, name)
+
+
+def _natural(said: object, name: str) -> int:
+    number = said if type(said) is int else _whole(said, name)
+    if not 0 <= number <= MOST_KEY:
+        raise MalformedError(f"{name} must be a whole number, 0 or more.")
+    return number
+
+
+def _key_or_none(said: object, name: str) -> int | None:
+    """A key, which the page has as text; none where it is empty."""
+    if said in (None, ""):
+        return None
+    if isinstance(said, str) and said.isascii() and said.isdecimal() and len(said) < 19:
+        return int(said)
+    raise MalformedError(f"{name} must be a key, as text.")
+
+
+def _text(said: object, name: str) -> str:
+    if said is None:
+        return ""
+    if not isinstance(said, str):
+        raise MalformedError(f"{name} must be text.")
+    return said
+
+
+def _uuid(said: object, name: str) -> uuid.UUID:
+    try:
+        return uuid.UUID(_text(said, name))
+    except ValueError as cause:
+        raise MalformedError(f"{name} must be a UUID.") from cause
