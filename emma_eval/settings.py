@@ -22,8 +22,14 @@ from emma_eval.accounts.role import Role
 from emma_eval.accounts.sign_on.configured import MappingError, SignOn, read_roles
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-SECRETS = {"EMMA_SECRET_KEY", "EMMA_OLD_SECRET_KEYS", "DATABASE_URL", "REDIS_URL", "EMMA_EMAIL_URL", "EMMA_S3_SECRET"} | {
-    "EMMA_OIDC_CLIENT_SECRET"
+SECRETS = {
+    "EMMA_SECRET_KEY",
+    "EMMA_OLD_SECRET_KEYS",
+    "DATABASE_URL",
+    "REDIS_URL",
+    "EMMA_EMAIL_URL",
+    "EMMA_S3_SECRET",
+    "EMMA_OIDC_CLIENT_SECRET",
 }
 TRUE, FALSE = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no", "off", "0"})
 
@@ -81,6 +87,12 @@ def _secret_key() -> str:
     return made.read_text().strip()
 
 
+def _server(name: str, kept: str, default: str = "") -> str:
+    """The address of a server: of the environment, or of the one that `./emma up` runs for this folder."""
+    made = VAR_DIR / kept
+    return _said(name) or (made.read_text().strip() if made.exists() else default)
+
+
 SECRET_KEY = _secret_key()
 SECRET_KEY_FALLBACKS = _several("EMMA_OLD_SECRET_KEYS")
 if any(len(secret) < 50 for secret in SECRET_KEY_FALLBACKS):
@@ -94,7 +106,7 @@ def _database() -> dict[str, Any]:
     that upgrades later fails at once instead of waiting.
     """
     expected = "postgres://user:password@host/name, or leave it out for SQLite"
-    url = _said("DATABASE_URL", f"sqlite:///{VAR_DIR / 'emma.sqlite3'}")
+    url = _server("DATABASE_URL", "database_url", f"sqlite:///{VAR_DIR / 'emma.sqlite3'}")
     if url.partition("://")[0] not in {"sqlite", "postgres", "postgresql"}:
         raise _wrong("DATABASE_URL", expected)
     try:
@@ -358,10 +370,9 @@ def _issuer() -> str:
     return said
 
 
-def _needed(name: str, expected: str) -> str:
-    said = _said(name)
-    if not said or len(said) > 191:
-        raise _wrong(name, expected)
+def _key_of_ours(name: str, said: str) -> str:
+    if not said:
+        raise _wrong(name, "what the provider of EMMA_OIDC_ISSUER knows this site by")
     return said
 
 
@@ -375,18 +386,18 @@ def _roles_of_groups() -> tuple[tuple[str, Role], ...]:
 
 def _sign_on() -> SignOn | None:
     """The provider of the environment; None where none is named."""
-    asked_for = ["EMMA_OIDC_CLIENT_ID", "EMMA_OIDC_CLIENT_SECRET", "EMMA_OIDC_ROLES", "EMMA_OIDC_TRAINING_CLAIM"]
-    only = _claim("EMMA_OIDC_ONLY")
-    if not _said("EMMA_OIDC_ISSUER") and not only and not any(map(_said, asked_for)):
+    client_id, client_secret = _said("EMMA_OIDC_CLIENT_ID"), _said("EMMA_OIDC_CLIENT_SECRET")
+    roles, training_claim, only = _roles_of_groups(), _said("EMMA_OIDC_TRAINING_CLAIM"), _claim("EMMA_OIDC_ONLY")
+    if not any((_said("EMMA_OIDC_ISSUER"), client_id, client_secret, roles, training_claim, only)):
         return None
     return SignOn(
         issuer=_issuer(),
-        client_id=_needed("EMMA_OIDC_CLIENT_ID", "the id that the provider of EMMA_OIDC_ISSUER knows this site by"),
-        client_secret=_needed("EMMA_OIDC_CLIENT_SECRET", "the secret that belongs to EMMA_OIDC_CLIENT_ID"),
+        client_id=_key_of_ours("EMMA_OIDC_CLIENT_ID", client_id),
+        client_secret=_key_of_ours("EMMA_OIDC_CLIENT_SECRET", client_secret),
         name=_said("EMMA_OIDC_NAME", "your organisation"),
         groups_claim=_said("EMMA_OIDC_GROUPS_CLAIM", "groups"),
-        roles=_roles_of_groups(),
-        training_claim=_said("EMMA_OIDC_TRAINING_CLAIM"),
+        roles=roles,
+        training_claim=training_claim,
         only=only,
     )
 
@@ -428,7 +439,7 @@ if "@" not in parseaddr(DEFAULT_FROM_EMAIL)[1]:
 
 
 def _redis_url() -> str:
-    url = _said("REDIS_URL")
+    url = _server("REDIS_URL", "redis_url")
     try:
         parts = urlsplit(url)
         is_redis = parts.scheme in {"redis", "rediss"} and parts.hostname and parts.port != 0
