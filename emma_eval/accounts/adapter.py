@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core import context as context_of_allauth
 from django.http import HttpRequest
 
 from . import audit, sessions, throttle
@@ -19,6 +20,7 @@ AUDITED = {
     "mfa/email/totp_deactivated": "switched off two-step sign-in",
     "mfa/email/recovery_codes_generated": "made new recovery codes",
 }
+NEW_PASSWORD = {name for name in AUDITED if name.startswith("account/email/password_")}
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -38,10 +40,14 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> Any:
         """Count the try before the password is looked at; only a wrong one stays counted."""
-        attempt = throttle.spend(throttle.SIGN_IN, credentials.get("email", ""))
+        attempts = throttle.spend_both(
+            (throttle.SIGN_IN, credentials.get("email", "")),
+            (throttle.SIGN_IN_FROM, self.get_client_ip(request)),
+        )
         user = super().authenticate(request, **credentials)
         if user is not None:
-            attempt.delete()
+            for attempt in attempts:
+                attempt.delete()
         return user
 
     def login(self, request: HttpRequest, user: User) -> None:
@@ -58,3 +64,5 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             audit.record(user, action, user.email)
         if template_prefix == "account/email/password_reset":
             throttle.forget(throttle.SIGN_IN, user.email)
+        if template_prefix in NEW_PASSWORD:
+            sessions.end_all(user, user, but=context_of_allauth.request.session.session_key)

@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from . import audit
 from .models import Training, User, group_of
-from .roles import Role
+from .role import Role
+from .session_store import Session
 
 
 class LastAdministratorError(Exception):
@@ -34,6 +35,15 @@ def change_roles(user: User, roles: Iterable[Role], by: User | None) -> None:
 
 
 @transaction.atomic
+def take_over_roles(user: User, roles: Iterable[Role]) -> None:
+    """Make roles what the organisation's sign-on says; it alone decides, so the last administrator may go too."""
+    before, after = User.objects.get(pk=user.pk).roles, frozenset(roles)
+    if before != after:
+        user.groups.set(group_of(role) for role in after)
+        audit.record(None, "changed roles", user.email, before=sorted(before), after=sorted(after), by="sign-on")
+
+
+@transaction.atomic
 def deactivate(user: User, by: User | None) -> None:
     """The person can't sign in any more and is signed out; what they filed stays. Raises LastAdministratorError."""
     if not user.is_active:
@@ -42,6 +52,7 @@ def deactivate(user: User, by: User | None) -> None:
         _another_administrator_stays(user)
     User.objects.filter(pk=user.pk).update(is_active=False)
     audit.record(by, "deactivated an account", user.email)
+    Session.objects.of(user).delete()
 
 
 @transaction.atomic
@@ -65,13 +76,16 @@ def grant_training(training: Training, by: User | None) -> None:
 @transaction.atomic
 def revoke_training(training: Training, by: User | None) -> None:
     """End a grant at once, whatever its last day is."""
-    if Training.objects.filter(pk=training.pk, revoked_at=None).update(revoked_at=timezone.now()):
+    revoked = {"revoked_at": timezone.now(), "revoked_by": by}
+    if Training.objects.filter(pk=training.pk, revoked_at=None).update(**revoked):
         _record(by, "revoked a training", training)
 
 
 def _record(by: User | None, action: str, training: Training) -> None:
     ends_on = f"{training.ends_on:%-d %b %Y}" if training.ends_on else None
-    audit.record(by, action, training.user.email, starts_on=f"{training.starts_on:%-d %b %Y}", ends_on=ends_on)
+    starts_on = f"{training.starts_on:%-d %b %Y}"
+    source = "sign-on" if training.from_claim else "by hand"
+    audit.record(by, action, training.user.email, starts_on=starts_on, ends_on=ends_on, source=source)
 
 
 def _another_administrator_stays(leaving: User) -> None:

@@ -12,6 +12,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
+from . import throttle
 from .ask_for_reset import ask_for_reset
 from .models import Training, User
 from .roles import Role
@@ -82,6 +83,13 @@ class CodeForm(code_forms.AuthenticateForm):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         _say_code(self)
+
+    def clean_code(self) -> Any:
+        """Counted as passwords are; a wrong one stays counted."""
+        attempt = throttle.spend(throttle.CODE, str(self.user.pk))
+        code = super().clean_code()
+        attempt.delete()
+        return code
 
 
 class ReauthenticateCodeForm(code_forms.ReauthenticateForm):  # type: ignore[misc]

@@ -24,7 +24,7 @@ def signed_out(request: HttpRequest) -> HttpResponseBase:
     kept_for = resume.keep(request)
     if kept_for is None and request.method == "POST" and resume.is_kept_here(request):
         return render(request, "accounts/signed_out.html", {"sign_in": _sign_in(request)}, status=401)
-    return redirect(_sign_in_for(kept_for or _page_of(request)))
+    return redirect(sign_in_for(kept_for or _page_of(request)))
 
 
 def stale_page(request: HttpRequest) -> HttpResponseBase:
@@ -55,11 +55,13 @@ def _notice_on_the_page(request: HttpRequest, name: str, status: int) -> HttpRes
 
 
 def _sign_in(request: HttpRequest) -> str:
-    return _sign_in_for(_page_of(request))
+    return sign_in_for(_page_of(request))
 
 
-def _sign_in_for(page: str) -> str:
-    return f"{reverse('account_login')}?{urlencode({'next': page})}"
+def sign_in_for(page: str | None) -> str:
+    """The sign-in page, which leads on to that page."""
+    sign_in = reverse("account_login")
+    return f"{sign_in}?{urlencode({'next': page})}" if page else sign_in
 
 
 def _page_of(request: HttpRequest) -> str:

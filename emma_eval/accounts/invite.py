@@ -56,14 +56,14 @@ def invite(
 @transaction.atomic
 def invite_again(user: User, by: User | None) -> Invitation:
     """Send a new link; the ones that were sent before stop working."""
-    _close(user)
+    close(user)
     return _send(user, by, user.roles, is_first=False)
 
 
 @transaction.atomic
 def revoke_invitation(user: User, by: User | None) -> None:
     """The links that this person was sent stop working."""
-    if _close(user):
+    if close(user):
         audit.record(by, "revoked an invitation", user.email)
 
 
@@ -78,7 +78,7 @@ def accept(invitation: Invitation, name: str, password: str) -> bool:
     user.name = name
     user.set_password(password)
     user.save(update_fields=["name", "password"])
-    _close(user)
+    close(user)
     audit.record(user, "accepted an invitation", user.email)
     return True
 
@@ -90,6 +90,7 @@ def _send(user: User, by: User | None, roles: Iterable[Role], *, is_first: bool)
     return made
 
 
-def _close(user: User) -> int:
+def close(user: User) -> int:
+    """The links that wait for this person work no longer; how many there were."""
     waiting = Invitation.objects.filter(user=user, accepted_at=None, revoked_at=None)
     return waiting.update(revoked_at=timezone.now())

@@ -7,6 +7,7 @@ import secrets
 from datetime import date, timedelta
 from typing import Any, ClassVar
 
+from django.conf import settings
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, Group, PermissionsMixin
 from django.db import models
@@ -19,6 +20,7 @@ from django.utils.functional import cached_property
 from . import hidden
 from .keys import new_key
 from .roles import Role
+from .session_store import Session  # noqa: F401  (a table of this room too)
 
 INVITATION_LASTS = timedelta(hours=72)
 
@@ -72,6 +74,9 @@ class User(AbstractBaseUser, PermissionsMixin):
     is_active = models.BooleanField(default=True)
     is_demo = models.BooleanField(default=False, help_text="Part of the demo team that ./emma up loads.")
     date_joined = models.DateTimeField(default=timezone.now)
+    signed_on_at = models.DateTimeField(
+        null=True, blank=True, help_text="When this person last came by the organisation's sign-on."
+    )
 
     objects: ClassVar[UserManager] = UserManager()
 
@@ -103,8 +108,21 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     @property
     def has_joined(self) -> bool:
-        """Whether this person accepted an invitation and so has a password."""
-        return self.has_usable_password()
+        """Whether this person can sign in: with a password since an invitation was accepted, or by sign-on."""
+        by_sign_on = settings.SIGN_ON is not None and self.signed_on_at is not None
+        return by_sign_on or self.has_usable_password()
+
+    @property
+    def has_no_password_here(self) -> bool:
+        """Whether this person signs in by sign-on alone, so that pages about passwords are not for them."""
+        if settings.SIGN_ON is None:
+            return False
+        return settings.SIGN_ON.only or (self.signed_on_at is not None and not self.has_usable_password())
+
+    @property
+    def has_roles_by_sign_on(self) -> bool:
+        """Whether the provider says which roles this person has, so that nobody else does."""
+        return settings.SIGN_ON is not None and bool(settings.SIGN_ON.roles) and self.signed_on_at is not None
 
 
 class TrainingQuerySet(models.QuerySet["Training"]):
@@ -114,7 +132,11 @@ class TrainingQuerySet(models.QuerySet["Training"]):
 
 
 class Training(models.Model):
-    """A dated grant: this person is trained for Safety scripts from one day to another (both included)."""
+    """A dated grant: this person is trained for Safety scripts from one day to another (both included).
+
+    By hand, or `from_claim`: then sign-on renews it and takes it back. What somebody revoked by hand (`revoked_by`)
+    the same claim does not give again.
+    """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="trainings")
     starts_on = models.DateField()
@@ -123,6 +145,8 @@ class Training(models.Model):
     granted_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     granted_at = models.DateTimeField(auto_now_add=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
+    revoked_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    from_claim = models.BooleanField(default=False, db_default=False)
 
     objects = TrainingQuerySet.as_manager()
 
@@ -143,9 +167,10 @@ def digest_of(token: str) -> str:
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
     def open(self) -> InvitationQuerySet:
-        """Those whose link works now: it was not used, revoked or overtaken, and its person has no password yet."""
+        """Those whose link works now: not used, revoked or overtaken, and its person never signed in yet."""
         waiting = self.filter(accepted_at=None, revoked_at=None, expires_at__gt=timezone.now())
-        return waiting.filter(user__is_active=True, user__password__startswith=UNUSABLE_PASSWORD_PREFIX)
+        waiting = waiting.filter(user__is_active=True, user__signed_on_at=None)
+        return waiting.filter(user__password__startswith=UNUSABLE_PASSWORD_PREFIX)
 
 
 class Invitation(models.Model):

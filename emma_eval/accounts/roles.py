@@ -1,9 +1,8 @@
-"""The four roles, and who may open a page."""
+"""Who may open a page."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import StrEnum
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate
 
@@ -11,18 +10,13 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseBase
 
 from . import interrupted
+from .role import Role
+from .second_step import lacks_second_step, lead_to_second_step
 
 if TYPE_CHECKING:
     from .models import User
 
-
-class Role(StrEnum):
-    """Each is a group of the same name; a person may hold several. Training is a dated grant beside them."""
-
-    TESTER = "tester"
-    EVAL_TEAM = "eval team"
-    MANAGER = "manager"
-    ADMINISTRATOR = "administrator"
+__all__ = ["Role", "UserRequest", "for_members", "for_roles", "for_signed_in"]
 
 
 class UserRequest(HttpRequest):
@@ -47,13 +41,20 @@ def for_signed_in(view: View) -> Callable[..., HttpResponseBase]:
 
 
 def for_roles(*roles: Role) -> Callable[[View], Callable[..., HttpResponseBase]]:
-    """The page is for these roles alone: others who are signed in get 403, all others sign in first."""
+    """The page is for these roles alone: others who are signed in get 403, all others sign in first.
+
+    Administrators may have to set up two-step sign-in before they use a page that is theirs and not everybody's.
+    """
+
+    is_for_administrators = Role.ADMINISTRATOR in roles and len(roles) < len(Role)
 
     def decorate(view: View) -> Callable[..., HttpResponseBase]:
         @wraps(view)
         def guarded(request: UserRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if not request.user.has_role(*roles):
                 raise PermissionDenied
+            if is_for_administrators and lacks_second_step(request):
+                return lead_to_second_step(request)
             return view(request, *args, **kwargs)
 
         return for_signed_in(guarded)

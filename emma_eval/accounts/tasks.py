@@ -6,7 +6,6 @@ from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
 from celery import shared_task
 from django.conf import settings
-from django.contrib.sessions.backends.db import SessionStore
 from django.core.mail import send_mail
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -15,6 +14,7 @@ from emma_eval.outbox.registry import GiveUpError, handles
 
 from . import throttle
 from .models import Invitation, User, digest_of
+from .session_store import SessionStore
 
 
 @handles("accounts.mail_invitation")
@@ -26,7 +26,9 @@ def mail_invitation(invitation_id: int) -> None:
     if digest_of(invitation.token) != invitation.token_digest:
         raise GiveUpError("the secret key changed since; invite again")
     link = settings.ORIGIN + reverse("accept_invitation", args=[invitation.token])
-    _mail(invitation.user, "You are invited to Emma Eval", "invitation", link=link, invitation=invitation)
+    only = settings.SIGN_ON is not None and settings.SIGN_ON.only
+    said = {"link": link, "invitation": invitation, "by_sign_on": only}
+    _mail(invitation.user, "You are invited to Emma Eval", "invitation", **said)
 
 
 @handles("accounts.mail_password_reset")

@@ -18,6 +18,9 @@ class Limit:
 
 
 SIGN_IN = Limit("sign-in", 10, timedelta(minutes=10))
+SIGN_IN_FROM = Limit("sign-in from one address", 30, timedelta(minutes=1))
+CODE = Limit("second step", 10, timedelta(minutes=10))
+SIGN_ON = Limit("sign-on from one address", 30, timedelta(minutes=1))
 
 
 class TooManyError(Exception):
@@ -41,6 +44,16 @@ def spend(limit: Limit, who: str) -> Attempt:
         return made
     made.delete()
     raise TooManyError(newest[-1] + limit.within)
+
+
+def spend_both(first: tuple[Limit, str], second: tuple[Limit, str]) -> tuple[Attempt, Attempt]:
+    """Use up a try of each of two limits, or of neither. Raises TooManyError of the one that is reached."""
+    spent = spend(*first)
+    try:
+        return spent, spend(*second)
+    except TooManyError:
+        spent.delete()
+        raise
 
 
 def forget(limit: Limit, who: str) -> None:

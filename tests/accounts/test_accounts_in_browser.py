@@ -6,12 +6,12 @@ import re
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.contrib.sessions.models import Session
 from playwright.sync_api import Page, expect
 
 from emma_eval.accounts import invite
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
+from emma_eval.accounts.session_store import Session
 from results.models import Result
 from tests import make
 from tests.conftest import OpenPage

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.contrib.sessions.models import Session
 from django.test import Client
 
 from emma_eval.accounts import resume
 from emma_eval.accounts.models import User
+from emma_eval.accounts.session_store import Session
 from tests import make
 from tests.accounts import form_page
 

@@ -6,12 +6,12 @@ import re
 
 import pytest
 from django.conf import settings
-from django.contrib.sessions.models import Session
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
+from emma_eval.accounts.session_store import Session
 from results.filing.correct_result import correct_result, filing_of
 from results.models import Result
 from tests import make

@@ -12,12 +12,12 @@ from random import Random
 
 import pytest
 from django.conf import settings
-from django.contrib.sessions.models import Session
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
+from emma_eval.accounts.session_store import Session
 from results.models import Draft, Result
 from scripts_catalog.models import Build, Script
 from tests import make

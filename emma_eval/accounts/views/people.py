@@ -12,16 +12,19 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from emma_eval.accounts import change_access, invite
+from emma_eval.accounts import change_access, invite, sessions
 from emma_eval.accounts import people as listing
 from emma_eval.accounts.forms import InviteForm, RolesForm, TrainingForm
 from emma_eval.accounts.models import Invitation, Training, User
 from emma_eval.accounts.post import sends_mail
 from emma_eval.accounts.roles import Role, UserRequest, for_roles
+from emma_eval.accounts.session_store import Session
 
 LINK = "shows_link_of_invitation"
 LAST_ADMINISTRATOR = "This is the last administrator who can sign in. Make somebody else administrator first."
 OWN_TRAINING = "Your own training is for another administrator to put on record."
+
+ROLES_BY_SIGN_ON = "The organisation's sign-on gives this person their roles. Change their groups there."
 
 
 @for_roles(Role.MANAGER, Role.ADMINISTRATOR)
@@ -76,6 +79,8 @@ def person(request: UserRequest, pk: int) -> HttpResponse:
 @require_POST
 def change_roles(request: UserRequest, pk: int) -> HttpResponse:
     user, form = _shown(request, pk), RolesForm(request.POST)
+    if user.has_roles_by_sign_on:
+        form.add_error("roles", ROLES_BY_SIGN_ON)
     if not form.is_valid():
         return _person_page(request, user, roles_form=form)
     try:
@@ -134,6 +139,16 @@ def reactivate(request: UserRequest, pk: int) -> HttpResponse:
     return redirect("person", user.pk)
 
 
+@for_roles(Role.ADMINISTRATOR)
+@require_POST
+def end_sessions(request: UserRequest, pk: int) -> HttpResponse:
+    """Sign somebody out everywhere; one's own browser stays, which has a button of its own for that."""
+    user = _shown(request, pk)
+    sessions.end_all(user, request.user, but=request.session.session_key)
+    messages.success(request, f"{user} is signed out everywhere.")
+    return redirect("person", user.pk)
+
+
 @for_roles(Role.MANAGER, Role.ADMINISTRATOR)
 @require_POST
 def invite_again(request: UserRequest, pk: int) -> HttpResponse:
@@ -188,6 +203,8 @@ def _person_page(request: UserRequest, user: User, **bound: Any) -> HttpResponse
         "invitation": Invitation.objects.open().filter(user=user).order_by("-pk").first(),
         "link": _link_to_show(request, user),
         "looks_after": _looks_after(request),
+        "browsers": Session.objects.of(user).count() if _looks_after(request) else 0,
+        "sign_on": settings.SIGN_ON,
         "own_training": OWN_TRAINING if user == request.user else "",
         "sends_mail": sends_mail(),
         "can_invite": _looks_after(request) or user.roles == {Role.TESTER},

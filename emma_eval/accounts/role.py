@@ -1,0 +1,14 @@
+"""The four roles. Settings name them too, so nothing else is imported here."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """Each is a group of the same name; a person may hold several. Training is a dated grant beside them."""
+
+    TESTER = "tester"
+    EVAL_TEAM = "eval team"
+    MANAGER = "manager"
+    ADMINISTRATOR = "administrator"
