@@ -64,9 +64,14 @@ def keep_telling(call: Call, telling: Telling, now: datetime, user_agent: str = 
 
 
 def _begin(call: Call, age_ms: int | None, now: datetime) -> None:
-    """The first that is told wins. A page that could say so only after more than a day gives the call a day."""
-    if age_ms is not None and call.started_at is None:
-        call.started_at = now - timedelta(milliseconds=min(max(age_ms, 0), MOST_CALL_MS))
+    """The earliest press that is told of wins: a telling that was long on its way makes it look later than it was.
+
+    A page that could say so only after more than a day gives the call a day.
+    """
+    if age_ms is None:
+        return
+    pressed_at = now - timedelta(milliseconds=min(max(age_ms, 0), MOST_CALL_MS))
+    call.started_at = min(pressed_at, call.started_at or pressed_at)
 
 
 def fault_of_time(call: Call, at_ms: int, now: datetime) -> str:

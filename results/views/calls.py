@@ -7,8 +7,8 @@ import uuid as uuids
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
+from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpResponse, HttpResponseBase, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -65,10 +65,10 @@ def call_new(request: UserRequest) -> HttpResponseBase:
 @require_safe
 def call(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
     """The page beside the call, with everything that the site knows of it."""
-    shown = show_call(request.user, own_call(request, uuid), timezone.now())
-    return render(
-        request, "results/call.html", {"shown": shown, "call": shown.call, "csrf_cookie": settings.CSRF_COOKIE_NAME}
-    )
+    now = timezone.now()
+    shown = show_call(request.user, own_call(request, uuid), now)
+    told = json.dumps(_told(Kept(shown.call), now), cls=DjangoJSONEncoder)
+    return render(request, "results/call.html", {"shown": shown, "call": shown.call, "told": told})
 
 
 @never_cache

@@ -22,13 +22,13 @@ function open() {
   return database;
 }
 
-async function act(mode, ask) {
+async function act(mode, ask, isWhole = true) {
   const transaction = (await open()).transaction(STORE, mode, { durability: "strict" });
   const request = ask(transaction.objectStore(STORE));
   return new Promise((resolve, reject) => {
     transaction.oncomplete = () => resolve(request.result);
     transaction.onabort = () => reject(transaction.error);
-    transaction.commit?.();
+    if (isWhole) transaction.commit?.();
   });
 }
 
@@ -37,19 +37,35 @@ const keep = (key, copy) => (isOver ? Promise.reject(new Error("signed out")) : 
 const remove = (key) => act("readwrite", (store) => store.delete(key)).catch(() => {});
 const read = (key) => withinReason(act("readonly", (store) => store.get(key)));
 
+// Removed only while it is still what was sent: what was changed meanwhile stays.
+const removeIf = (key, sent) => act("readwrite", (store) => {
+  const request = store.get(key);
+  request.onsuccess = () => { if (JSON.stringify(request.result) === JSON.stringify(sent)) store.delete(key); };
+  return request;
+}, false).catch(() => {});
+
+// Every copy whose key begins so; null where this browser can't say.
+function readAll(start) {
+  const range = IDBKeyRange.bound(start, `${start}\uffff`);
+  let keys;
+  const values = act("readonly", (store) => { keys = store.getAllKeys(range); return store.getAll(range); });
+  return withinReason(values.then((found) => new Map(keys.result.map((key, place) => [key, found[place]]))));
+}
+
 // A browser that forbids or blocks its memory must not hold up the form.
 const withinReason = (promise) => Promise.race([
   promise.catch(() => null),
   new Promise((go) => { setTimeout(go, LONGEST_WAIT_MS, null); }),
 ]);
 
-window.localCopies = { keyOf, keep, remove, read };
+window.localCopies = { keyOf, keep, remove, removeIf, read, readAll };
 
 document.addEventListener("submit", async (event) => {
   const { target } = event;
   if (target.dataset.discards) remove(keyOf("draft", target.dataset.discards));
   if (!target.matches("[data-signs-out]")) return;
   event.preventDefault();
+  if (await window.callMarks?.mayBeCleared() === false) return;
   isOver = true;
   await withinReason(act("readwrite", (store) => store.clear()));
   target.submit();
@@ -71,7 +87,7 @@ if (box) showCopies();
 async function showCopies() {
   const saved = new Set([...document.querySelectorAll("[data-discards]")].map((each) => keyOf("draft", each.dataset.discards)));
   const keys = await withinReason(act("readonly", (store) => store.getAllKeys()));
-  for (const key of (keys ?? []).filter((each) => each.startsWith(own) && !saved.has(each))) {
+  for (const key of (keys ?? []).filter((each) => each.startsWith(own) && !each.startsWith(keyOf("call", "")) && !saved.has(each))) {
     const copy = await read(key);
     if (copy) box.querySelector("ul").append(rowOf(key, copy));
   }

@@ -1,0 +1,673 @@
+// The live-call page: what the site has been told, with what was pressed here laid over it. Every press is kept in this
+// browser and told to the site at once; the page shows both as one, and says which is which.
+
+const root = document.querySelector("[data-call]");
+const part = (name, within = root) => within.querySelector(`[data-${name}]`);
+const parts = (name, within = root) => [...within.querySelectorAll(`[data-${name}]`)];
+const { call } = root.dataset;
+const MOST_MOMENTS = Number(root.dataset.most);
+const marks = window.callMarks;
+const clock = new window.CallClock();
+const channel = "BroadcastChannel" in window ? new BroadcastChannel(`emma-call:${marks.user}:${call}`) : null;
+
+const HEARTBEAT_MS = 20_000;
+const LONGEST_WAIT_MS = 60_000;
+const SOON_MS = 700; // words are told when the typing rests
+const AGE_IS_KEPT_EVERY_MS = 5_000;
+const LEAVES_WITHIN_MS = 5_000;
+const FIRST_BEATS = 3; // each narrows the clock
+const ENOUGH_MS = 60_000;
+const DONE_MS = 120_000;
+const OLDEST_PRESS_MS = 1_000;
+
+let told = JSON.parse(root.dataset.told);
+let pending = new Map(); // by name, what the site does not have yet
+const writing = new Set(); // names on their way into this browser's memory
+const unkept = new Set(); // names that this browser can't keep
+let latest = null; // the UUID of the moment that the words field speaks of
+let currentRun = Number(sessionStorage.getItem(`emma-run:${call}`)) || null;
+let trouble = null; // why nothing can be sent: { words, link }
+
+const clockText = (ms) => {
+  const seconds = Math.floor(ms / 1000);
+  const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, String(seconds % 60).padStart(2, "0")];
+  return hours ? `${hours}:${String(minutes).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
+};
+const speak = (words) => { part("says").textContent = words; };
+const setText = (element, words) => { if (element.textContent !== words) element.textContent = words; };
+const counted = (count, one, many) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+
+// --- how it stands: what was told, and over it what was not ------------------------------------------------
+
+const unsent = () => [...pending].filter(([, value]) => !value.why);
+const endedAt = () => (pending.has("ended") ? pending.get("ended").at_ms : told.ended_at_ms);
+const stateNow = () => (endedAt() !== null ? "ended" : clock.isRunning ? "during" : "before");
+const named = (kind) => [...pending].filter(([name]) => name.startsWith(`${kind}:`)).map(([name, value]) => [name.split(":").slice(1), value]);
+
+function momentsNow() {
+  const all = new Map(told.moments.map((moment) => [moment.uuid, moment]));
+  for (const [[uuid], value] of named("moment")) all.set(uuid, { ...value, ...all.get(uuid), uuid, words: value.words, edition: value.edition, isHere: true, why: value.why });
+  return [...all.values()].sort((one, other) => one.at_ms - other.at_ms || one.number - other.number);
+}
+
+const momentNow = (uuid) => momentsNow().find((moment) => moment.uuid === uuid);
+const countNow = () => momentsNow().filter((moment) => !moment.why).length;
+
+function runNow(run) {
+  const ticks = { ...run.ticks };
+  for (const [[id, step], { at_ms: at }] of named("tick")) if (Number(id) === run.id) at === null ? delete ticks[step] : ticks[step] = at;
+  const off = pending.get(`off:${run.id}`);
+  const isTicked = Object.keys(ticks).length >= run.steps_count;
+  const next = Array.from({ length: run.steps_count }, (_, place) => place + 1).find((step) => !(step in ticks)) ?? null;
+  return { ...run, ticks, next, isTicked, offFrom: off ? off.at_ms : run.off_script_from_ms };
+}
+
+const runsNow = () => told.runs.map(runNow);
+
+function currentNow() {
+  const runs = runsNow();
+  return runs.find((run) => run.id === currentRun) ?? runs.findLast((run) => run.offFrom === null) ?? runs.at(-1);
+}
+
+// --- keeping --------------------------------------------------------------------------------------------------
+
+// Into this browser's memory first and on to the site without waiting for it: whichever is quicker.
+function put(name, value, { soon = 0 } = {}) {
+  pending.set(name, value);
+  writing.add(name);
+  marks.keep(call, name, value).then(() => unkept.delete(name), () => unkept.add(name)).finally(() => {
+    if (pending.get(name) === value) writing.delete(name);
+    channel?.postMessage({ kind: "changed" });
+    showStanding();
+  });
+  show();
+  soon ? tellIn(soon) : tell();
+}
+
+async function readKept() {
+  const own = [...pending].filter(([name]) => writing.has(name) || unkept.has(name));
+  const kept = await marks.read(call);
+  pending = new Map([...kept, ...own, ...[...pending].filter(([name]) => writing.has(name))]);
+  show();
+}
+
+// --- telling the site ---------------------------------------------------------------------------------------
+
+let telling = null;
+let isAskedAgain = false;
+let failures = 0;
+let timer = 0;
+let beats = 0;
+let toldMachine = "";
+let roundTripMs; // of the last telling; the site makes the median of them
+
+function machine() {
+  const { userAgentData: agent, connection } = navigator;
+  return {
+    platform: agent?.platform ?? navigator.platform,
+    mobile: agent?.mobile,
+    touch_points: navigator.maxTouchPoints,
+    connection_type: connection?.type,
+    effective_type: connection?.effectiveType,
+  };
+}
+
+// How old the press is. The site hears of it later than it was, and takes the earliest it hears of: so the page that
+// knows best says it every time.
+function ageNow() {
+  const isWanted = clock.isOwn || told.elapsed_ms === null || pending.has("begun");
+  return clock.isRunning && isWanted ? clock.read() : undefined;
+}
+
+function tellIn(waitMs) {
+  clearTimeout(timer);
+  timer = setTimeout(tell, waitMs);
+}
+
+async function tell() {
+  clearTimeout(timer);
+  isAskedAgain = Boolean(telling);
+  telling ??= tellNow().finally(() => { telling = null; });
+  await telling;
+}
+
+async function tellNow() {
+  const here = machine();
+  const isNews = JSON.stringify(here) !== toldMachine;
+  const answer = await marks.tell(call, pending, { ageMs: ageNow(), machine: { ...(isNews ? here : {}), round_trip_ms: roundTripMs } });
+  if (answer.is !== "told") return notTold(answer);
+  toldMachine = JSON.stringify(here);
+  hear(answer);
+  beats += 1;
+  const isMore = isAskedAgain || (answer.settled.size && unsent().length);
+  isAskedAgain = false;
+  tellIn(isMore ? 0 : beats < FIRST_BEATS ? 300 : HEARTBEAT_MS);
+}
+
+function hear({ said, settled, sentAt, answeredAt }) {
+  const wasUnsent = failures > 0;
+  failures = 0;
+  trouble = null;
+  roundTripMs = Math.round(answeredAt - sentAt);
+  const before = told;
+  told = said;
+  if (said.elapsed_ms !== null) clock.hear(said.elapsed_ms, sentAt, answeredAt);
+  for (const [name, { value, why }] of settled) settle(name, value, why, before);
+  if (wasUnsent && !unsent().length) speak("Everything marked here has been sent.");
+  channel?.postMessage({ kind: "told", said });
+  afterTold();
+}
+
+function settle(name, value, why, before) {
+  if (pending.get(name) !== value) return; // changed meanwhile: told next
+  if (why) return refuse(name, value, why);
+  pending.delete(name);
+  unkept.delete(name);
+  const uuid = name.startsWith("moment:") && name.slice(7);
+  if (uuid && !before.moments.some((moment) => moment.uuid === uuid)) speak(`Moment ${momentNow(uuid)?.number ?? ""} at ${clockText(value.at_ms)} kept`);
+}
+
+function refuse(name, value, why) {
+  pending.set(name, { ...value, why });
+  speak(`Moment at ${clockText(value.at_ms)} not kept: ${why}`);
+}
+
+function notTold({ is, signIn, words }) {
+  failures += 1;
+  isAskedAgain = false;
+  trouble = {
+    "signed out": { words: words ?? "Signed out.", link: signIn },
+    gone: { words: "This call is not open to whoever is signed in now." },
+    refused: { words: words ?? "The site did not understand what was sent." },
+    unreachable: { words: "" },
+  }[is];
+  if (failures === 1 && unsent().length) speak("Not sent yet. It is kept here and sent later.");
+  tellIn(Math.min(LONGEST_WAIT_MS, 1000 * 2 ** failures));
+  show();
+}
+
+function afterTold() {
+  if (told.runs.some((run) => !part(`run="${run.id}"`))) fetchRuns();
+  show();
+}
+
+// --- other tabs of this call -------------------------------------------------------------------------------------
+
+const ANSWERS = {
+  changed: readKept,
+  told: ({ said }) => { told = said; readKept().then(afterTold); },
+  clock: ({ elapsed }) => { if (!clock.isRunning) { clock.take(elapsed); readKept(); } },
+  ask: () => { if (clock.isRunning) channel.postMessage({ kind: "clock", elapsed: clock.read() }); },
+};
+channel?.addEventListener("message", ({ data }) => ANSWERS[data.kind]?.(data));
+
+// --- acts -------------------------------------------------------------------------------------------------------------
+
+function newUuid() {
+  if (crypto.randomUUID) return crypto.randomUUID();
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 15) | 64;
+  bytes[8] = (bytes[8] & 63) | 128;
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+const onTheClock = (at) => Math.round(clock.read(at));
+
+function begin(at) {
+  if (stateNow() !== "before") return;
+  clock.begin(at);
+  channel?.postMessage({ kind: "clock", elapsed: clock.read() });
+  put("begun", { age_ms: clock.read() });
+  for (const setUp of parts("what-to-do")) setUp.open = false;
+  speak("The call clock runs.");
+  stayAwake();
+}
+
+function mark(at) {
+  if (stateNow() !== "during") return;
+  keepWords();
+  if (countNow() >= MOST_MOMENTS) return speak(`Not kept: this call holds ${MOST_MOMENTS} moments, and no more.`);
+  const number = momentsNow().length + 1;
+  latest = newUuid();
+  part("words").value = "";
+  put(`moment:${latest}`, { at_ms: onTheClock(at), words: "", number, edition: 0 });
+  if (failures) speak(`Moment ${number} at ${clockText(onTheClock(at))} kept here, not sent yet`);
+}
+
+function sayWords(uuid, words, soon) {
+  const { at_ms: at, words: before, number, edition = 0 } = momentNow(uuid) ?? {};
+  if (at === undefined || before === words) return;
+  put(`moment:${uuid}`, { at_ms: at, words, number, edition: edition + 1 }, { soon });
+}
+
+const keepWords = () => { if (latest) sayWords(latest, part("words").value.trim()); };
+
+function tick(run, step, isTicked, at) {
+  if (stateNow() !== "during") return;
+  const now = onTheClock(at);
+  put(`tick:${run.id}:${step}`, { at_ms: isTicked ? now : null });
+  const after = runsNow().find((each) => each.id === run.id);
+  if (after.isTicked && after.offFrom === null) put(`off:${run.id}`, { at_ms: now });
+  if (!after.isTicked && run.isTicked && run.offFrom !== null) put(`off:${run.id}`, { at_ms: null });
+  part(`run="${run.id}"`)?.querySelector(".is-now")?.scrollIntoView({ block: "nearest" });
+  speak(isTicked ? (after.next ? `Step ${step} done. Now step ${after.next}.` : "Steps done. Keep talking off-script.") : `Step ${step} taken back.`);
+}
+
+function goOffScript(run, isOff, at) {
+  if (stateNow() !== "during") return;
+  put(`off:${run.id}`, { at_ms: isOff ? onTheClock(at) : null });
+}
+
+let isLeaving = false;
+
+function end(at) {
+  if (stateNow() !== "during") return;
+  keepWords();
+  put("ended", { at_ms: onTheClock(at) });
+  awake?.release();
+  speak("The call has ended.");
+  part("ended-title").focus();
+  isLeaving = parts("file").length === 1;
+  setTimeout(() => { isLeaving = false; showStanding(); }, LEAVES_WITHIN_MS);
+  leaveOnceAllIsTold();
+}
+
+// With one result to file, on to its form at once; but never away from something that is still unsent.
+function leaveOnceAllIsTold() {
+  if (isLeaving && !unsent().length && endedAt() !== null) location.assign(part("file").href);
+}
+
+function reopen() {
+  isLeaving = false;
+  put("ended", { at_ms: null });
+  speak("The call goes on.");
+  stayAwake();
+}
+
+// Keeps a phone's screen on during the call; a browser that refuses is left alone.
+let awake = null;
+async function stayAwake() {
+  if (stateNow() !== "during" || document.hidden || awake || !navigator.wakeLock) return;
+  awake = await navigator.wakeLock.request("screen").catch(() => null);
+  awake?.addEventListener("release", () => { awake = null; });
+}
+
+// --- scripts of this call -----------------------------------------------------------------------------------------------
+
+function choose(id) {
+  currentRun = id;
+  sessionStorage.setItem(`emma-run:${call}`, id);
+  show();
+}
+
+function adopt(html) {
+  const there = new DOMParser().parseFromString(html, "text/html");
+  for (const section of parts("run", there)) if (!part(`run="${section.dataset.run}"`)) part("runs").append(section);
+  for (const name of ["add-script", "ended-list"]) if (part(name, there) && part(name)) part(name).replaceWith(part(name, there));
+  dress(part("runs"));
+}
+
+let fetching = null;
+function fetchRuns() {
+  fetching ??= fetch(location.pathname, { redirect: "error" })
+    .then(async (answer) => { if (answer.ok) adopt(await answer.text()); show(); })
+    .catch(() => {}).finally(() => { fetching = null; });
+}
+
+async function addScript(form) {
+  const line = part("add-says");
+  const body = new FormData(form);
+  body.set("act", "script");
+  body.set("csrfmiddlewaretoken", marks.token());
+  const answer = await fetch(form.action, { method: "POST", body }).catch(() => null);
+  if (!answer?.ok || answer.headers.get("Content-Type").startsWith("application/json")) {
+    setText(line, navigator.onLine && answer?.status === 401 ? "Signed out: sign in again, then add it." : "Not added: the site can't be reached. Try again when you are online.");
+    return;
+  }
+  setText(line, "");
+  const known = new Set(told.runs.map((run) => run.id));
+  adopt(await answer.text());
+  await tell();
+  const added = told.runs.find((run) => !known.has(run.id));
+  if (added) { choose(added.id); speak(`${added.title} added.`); }
+}
+
+// --- showing ---------------------------------------------------------------------------------------------------------------
+
+function show() {
+  const state = stateNow();
+  root.dataset.state = state;
+  for (const element of parts("when")) element.hidden = !element.dataset.when.split(" ").includes(state);
+  showCallLink();
+  showRuns(state);
+  showMoments(state);
+  showClock();
+  showStanding();
+  leaveOnceAllIsTold();
+}
+
+function showCallLink() {
+  for (const link of parts("open")) {
+    link.hidden = !told.call_link;
+    if (told.call_link) link.href = told.call_link;
+  }
+  part("no-link").hidden = Boolean(told.call_link);
+  part("begin").classList.toggle("primary", !told.call_link);
+  setText(part("begin"), told.call_link ? "Begin without opening Emma" : "Begin the call");
+  for (const select of parts("build")) if (!pending.has("build") && document.activeElement !== select) select.value = told.build ?? "";
+}
+
+function showRuns(state) {
+  const runs = runsNow();
+  const current = currentNow();
+  if (!current) return;
+  for (const run of runs) {
+    const section = part(`run="${run.id}"`);
+    if (!section) continue;
+    section.hidden = run.id !== current.id;
+    showSteps(section, run, state);
+  }
+  showSwitch(runs, current);
+  const next = part("next");
+  next.disabled = current.offFrom !== null || current.next === null;
+  setText(part("next-words", next), current.next === null ? "Steps done" : current.offFrom !== null ? "Off-script" : `Step ${current.next} done`);
+  setText(part("place"), current.offFrom !== null ? "Off-script" : `Step ${current.next} of ${current.steps_count}`);
+}
+
+function showSteps(section, run, state) {
+  for (const item of parts("step", section)) {
+    const step = item.dataset.step;
+    const isTicked = step in run.ticks;
+    const isNow = state !== "ended" && run.offFrom === null && Number(step) === run.next;
+    item.classList.toggle("is-done", isTicked);
+    item.classList.toggle("is-now", isNow);
+    isNow ? item.setAttribute("aria-current", "step") : item.removeAttribute("aria-current");
+    const button = item.querySelector("button");
+    button.setAttribute("aria-pressed", String(isTicked));
+    button.disabled = state !== "during";
+    setText(part("at", item), isTicked ? clockText(run.ticks[step]) : "");
+  }
+  const isOff = run.offFrom !== null;
+  const off = part("off", section);
+  off.classList.toggle("is-now", isOff && state !== "ended");
+  part("off-panel", off).hidden = !isOff || state === "ended";
+  part("off-begin", off).hidden = isOff || state !== "during";
+  part("off-back", off).hidden = run.isTicked;
+}
+
+function showSwitch(runs, current) {
+  const place = part("run-switch");
+  place.hidden = runs.length < 2;
+  const wanted = runs.map((run) => `${run.id}:${run.isTicked}:${run.id === current.id}:${run.title}`).join();
+  if (place.dataset.shown === wanted) return;
+  place.dataset.shown = wanted;
+  const hadFocus = place.contains(document.activeElement);
+  place.replaceChildren(...runs.map((run) => {
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", className: "run-choice", textContent: run.isTicked ? `✓ ${run.title}` : run.title });
+    button.setAttribute("aria-pressed", String(run.id === current.id));
+    button.addEventListener("click", () => choose(run.id));
+    return button;
+  }));
+  if (hadFocus) place.querySelector('[aria-pressed="true"]').focus();
+}
+
+const rows = new Map(); // the list items by the UUID of their moment
+
+function showMoments(state) {
+  const moments = momentsNow().reverse();
+  const list = part("moments");
+  const wanted = moments.map((moment) => rowOf(moment));
+  for (const row of [...list.children]) if (!wanted.includes(row)) row.remove();
+  wanted.forEach((row, place) => { if (list.children[place] !== row) list.insertBefore(row, list.children[place] ?? null); });
+  part("none").hidden = moments.length > 0;
+  setText(part("count"), moments.length ? String(countNow()) : "");
+  showWordsField(state, moments);
+}
+
+function rowOf(moment) {
+  const row = rows.get(moment.uuid) ?? newRow(moment);
+  const at = clockText(moment.at_ms);
+  setText(part("at", row), at);
+  setText(part("said", row), moment.words);
+  part("said", row).hidden = !moment.words;
+  const mend = part("mend", row);
+  mend.hidden = Boolean(moment.why) || !part("mending", row).hidden;
+  setText(mend, moment.words ? "Change" : "Add words");
+  mend.setAttribute("aria-label", `${moment.words ? "Change the words of" : "Add words to"} the moment at ${at}`);
+  part("mending", row).setAttribute("aria-label", `Words for the moment at ${at}`);
+  setText(part("standing", row), moment.why ? `not kept: ${moment.why}` : moment.isHere ? "kept here only" : "kept");
+  row.classList.toggle("is-here", Boolean(moment.isHere));
+  part("take-off", row).hidden = !moment.why;
+  return row;
+}
+
+function newRow({ uuid }) {
+  const row = part("moment-row").content.firstElementChild.cloneNode(true);
+  rows.set(uuid, row);
+  const field = part("mending", row);
+  const close = () => {
+    if (field.hidden) return;
+    sayWords(uuid, field.value.trim());
+    field.hidden = true;
+    show();
+  };
+  part("mend", row).addEventListener("click", () => {
+    field.value = momentNow(uuid).words;
+    field.hidden = false;
+    part("said", row).hidden = true;
+    part("mend", row).hidden = true;
+    field.focus();
+  });
+  field.addEventListener("input", () => sayWords(uuid, field.value.trim(), SOON_MS));
+  field.addEventListener("blur", close);
+  field.addEventListener("keydown", (event) => {
+    if (event.isComposing || !["Enter", "Escape"].includes(event.key)) return;
+    event.preventDefault();
+    close();
+    part("mend", row).focus();
+  });
+  part("take-off", row).addEventListener("click", () => {
+    pending.delete(`moment:${uuid}`);
+    marks.drop(call, `moment:${uuid}`);
+    rows.delete(uuid);
+    show();
+  });
+  return row;
+}
+
+// The field is always there, so nothing shifts under the thumb; before the first moment it can't be typed in.
+function showWordsField(state, moments) {
+  const moment = moments.find((each) => each.uuid === latest);
+  part("words").disabled = !moment || state !== "during";
+  setText(part("words-label"), moment ? `A few words for the moment at ${clockText(moment.at_ms)}` : "A few words, once a moment is marked");
+}
+
+function showClock() {
+  const now = endedAt() ?? clock.read();
+  for (const place of parts("timer")) setText(place, clockText(now));
+  const run = stateNow() === "during" ? currentNow() : null;
+  if (run?.offFrom === null || !run) return;
+  const section = part(`run="${run.id}"`);
+  if (section) showStretch(section, Math.max(0, now - run.offFrom));
+}
+
+function showStretch(section, ms) {
+  const left = ms < ENOUGH_MS ? ENOUGH_MS - ms : Math.max(0, DONE_MS - ms);
+  setText(part("left", section), clockText(Math.ceil(left / 1000) * 1000));
+  const words = ms < ENOUGH_MS ? "Keep talking: a minute at least." : ms < DONE_MS ? "Enough. Until 2:00 is better." : "Done. End the call when you like.";
+  const line = part("left-words", section);
+  if (line.textContent !== words && ms >= ENOUGH_MS) speak(words);
+  setText(line, words);
+  part("stretch", section).value = Math.min(DONE_MS, ms) / 1000;
+}
+
+function showStanding() {
+  const count = unsent().length;
+  const isStuck = count > 0 && (failures > 0 || !navigator.onLine);
+  const isLost = unsent().some(([name]) => unkept.has(name) && !writing.has(name));
+  const isFull = stateNow() === "during" && countNow() >= MOST_MOMENTS;
+  const words = isStuck
+    ? isLost ? `Not sent, and this browser can't keep a copy: ${count}` : `Kept here, not sent yet: ${count}`
+    : !navigator.onLine ? "Offline. What you mark is kept here."
+      : isFull ? `${MOST_MOMENTS} moments: this call holds no more` : count ? null : "All kept";
+  for (const line of parts("standing-line")) {
+    if (words !== null && line.dataset.words !== words + (trouble?.words ?? "")) drawStanding(line, words);
+    line.classList.toggle("is-wrong", isStuck || Boolean(trouble?.words));
+  }
+  part("mark").setAttribute("aria-disabled", String(isFull));
+  const saysUnsent = part("ended-unsent");
+  saysUnsent.hidden = !count || isLeaving;
+  setText(saysUnsent, `${counted(count, "thing is", "things are")} kept in this browser and not sent yet. You can file all the same: it is sent as soon as the site can be reached.`);
+}
+
+function drawStanding(line, words) {
+  line.dataset.words = words + (trouble?.words ?? "");
+  line.textContent = trouble?.words ? `${trouble.words} ${words === "All kept" ? "" : words}` : words;
+  if (!trouble?.link) return;
+  const link = document.createElement("a");
+  Object.assign(link, { href: trouble.link, textContent: "Sign in in another tab", target: "_blank", rel: "noopener" });
+  line.append(" ", link);
+}
+
+// --- under the hand --------------------------------------------------------------------------------------------------------
+
+let pressedAt = 0;
+addEventListener("pointerdown", (event) => { pressedAt = event.timeStamp; }, true);
+
+// When the finger came down; a key or a screen reader knows only its click.
+function pressOf(event) {
+  const now = performance.now();
+  const isOld = (at) => !(at > now - OLDEST_PRESS_MS && at <= now);
+  const at = event.detail > 0 && !isOld(pressedAt) ? pressedAt : event.timeStamp;
+  return isOld(at) ? now : at;
+}
+
+const runOf = (element) => runsNow().find((run) => run.id === Number(element.closest("[data-run]").dataset.run));
+
+const ACTS = {
+  begin,
+  mark,
+  end,
+  reopen,
+  next: (at) => { const run = currentNow(); if (run?.next && run.offFrom === null) tick(run, run.next, true, at); },
+  step: (at, button) => { const run = runOf(button); const { step } = button.closest("[data-step]").dataset; tick(run, Number(step), !(step in run.ticks), at); },
+  "off-begin": (at, button) => goOffScript(runOf(button), true, at),
+  "off-back": (at, button) => goOffScript(runOf(button), false, at),
+  "add-script": (at, button) => addScript(button.form),
+  "show-keys": () => dialog.showModal(),
+};
+
+root.addEventListener("click", (event) => {
+  if (event.target.closest("[data-begins]")) return begin(pressOf(event));
+  const button = event.target.closest("[data-act]");
+  if (!button) return undefined;
+  event.preventDefault();
+  return ACTS[button.dataset.act](pressOf(event), button);
+});
+root.addEventListener("auxclick", (event) => { if (event.button === 1 && event.target.closest("[data-begins]")) begin(pressOf(event)); });
+
+// Marking the next moment with the words field open leaves a phone's keyboard as it is.
+part("mark").addEventListener("mousedown", (event) => { if (document.activeElement === part("words")) event.preventDefault(); });
+part("words").addEventListener("input", () => { if (latest) sayWords(latest, part("words").value.trim(), SOON_MS); });
+part("words").addEventListener("keydown", (event) => {
+  if (event.isComposing || !["Enter", "Escape"].includes(event.key)) return;
+  event.preventDefault();
+  keepWords();
+  part("mark").focus();
+});
+for (const select of parts("build")) select.addEventListener("change", () => put("build", { pk: select.value }));
+
+const KEYS_OFF = "emma-keys-off";
+const dialog = part("keys");
+const keysOn = part("keys-on");
+keysOn.checked = localStorage.getItem(KEYS_OFF) === null;
+keysOn.addEventListener("change", () => { keysOn.checked ? localStorage.removeItem(KEYS_OFF) : localStorage.setItem(KEYS_OFF, "1"); });
+
+const KEYS = {
+  m: (at) => mark(at),
+  n: (at) => ACTS.next(at),
+  u: (at) => { const run = currentNow(); const last = run && Object.keys(run.ticks).map(Number).sort((one, other) => run.ticks[one] - run.ticks[other] || one - other).at(-1); if (last) tick(run, last, false, at); },
+  w: () => { if (!part("words").disabled) part("words").focus(); },
+  "?": () => dialog.showModal(),
+};
+
+document.addEventListener("keydown", (event) => {
+  const isTyping = event.target.closest("textarea, select, [contenteditable], input:not([type=checkbox])");
+  if (event.repeat && event.key === "Enter" && event.target.closest("[data-act]")) event.preventDefault();
+  if (event.defaultPrevented || event.isComposing || event.repeat || dialog.open || isTyping) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || !keysOn.checked) return;
+  const act = KEYS[event.key.toLowerCase()];
+  if (!act) return;
+  event.preventDefault();
+  act(pressOf(event));
+});
+
+// What needs this script is shown, and what stands in for it goes.
+function dress(within) {
+  for (const element of parts("scripted", within)) element.hidden = false;
+  for (const element of parts("unscripted", within)) element.remove();
+}
+
+// --- start --------------------------------------------------------------------------------------------------------------------
+
+function beatSecond() {
+  showClock();
+  setTimeout(beatSecond, 1000 - (clock.read() % 1000) + 5);
+}
+
+// While the site does not know of the press, this browser keeps how old it is: all that is left if it is killed.
+setInterval(() => {
+  if (pending.has("begun") && clock.isRunning) {
+    const value = { age_ms: clock.read() };
+    pending.set("begun", value);
+    marks.keep(call, "begun", value).catch(() => {});
+  }
+}, AGE_IS_KEPT_EVERY_MS);
+
+// The page's own request is the first reading: the site read its clock between asking and answering.
+function takeClockOfThePage() {
+  const [visit] = performance.getEntriesByType("navigation");
+  if (told.elapsed_ms === null) return;
+  clock.hear(told.elapsed_ms, visit?.requestStart || 0, visit?.responseStart || performance.now());
+}
+
+// The press was never told, and no other tab has its clock: the last age that was kept is all there is.
+async function takeClockOfTheDead() {
+  if (clock.isRunning || !pending.has("begun")) return;
+  channel?.postMessage({ kind: "ask" });
+  await new Promise((go) => { setTimeout(go, 150); });
+  if (clock.isRunning) return;
+  clock.take(pending.get("begun").age_ms);
+  part("restored").hidden = false;
+}
+
+const wake = () => {
+  if (document.hidden) return;
+  stayAwake();
+  tell();
+};
+
+async function start() {
+  navigator.locks?.request(`emma-call:${call}`, () => new Promise(() => {}));
+  dress(root);
+  part("moments").replaceChildren();
+  takeClockOfThePage();
+  show();
+  await readKept();
+  await takeClockOfTheDead();
+  show();
+  stayAwake();
+  tell();
+  beatSecond();
+}
+
+addEventListener("online", () => { failures = 0; tell(); });
+addEventListener("offline", showStanding);
+addEventListener("focus", wake);
+addEventListener("pageshow", (event) => { if (event.persisted) wake(); });
+document.addEventListener("visibilitychange", wake);
+addEventListener("pagehide", keepWords);
+addEventListener("beforeunload", (event) => { if (unsent().some(([name]) => unkept.has(name))) event.preventDefault(); });
+
+start();
