@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from datetime import date
+from html import escape
 from typing import Any
 
 from django import forms
 from django.forms.utils import flatatt
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from scripts_catalog import taxonomy
@@ -23,43 +23,57 @@ SCALE = [(str(value), str(value)) for value, _ in taxonomy.SCALE]
 NO_RATING = f"Pick a rating from {SCALE[0][0]} to {SCALE[-1][0]}."
 DIMENSIONS = [(dimension.key, dimension.name) for dimension in taxonomy.DIMENSIONS]
 PROBLEMS = [(group.name, [(tag.key, tag.label) for tag in group.tags]) for group in taxonomy.TAG_GROUPS]
-SELECTED, NOT_SELECTED = flatatt({"selected": True}), SafeString()
 OPENED_BY = ("area", "problem", "dimension", "low", "high", "returning", "camera", "started", "from", "to")
 
 
-class OneGoSelect(forms.Select):
-    """A select whose options are written in one go: a template for each costs more than the list of results."""
+class Select(forms.Widget):
+    """A select whose options are written in one go: Django's makes a template of each, for hundreds of them."""
+
+    def __init__(self, options: list[Any]) -> None:
+        super().__init__()
+        self.options = options
 
     def render(self, name: str, value: Any, attrs: dict[str, Any] | None = None, renderer: Any = None) -> SafeString:
         all_attrs = flatatt({"name": name, **self.build_attrs(self.attrs, attrs)})
-        return format_html("<select{}>{}</select>", all_attrs, self._written(self.choices, str(value or "")))
-
-    def _written(self, choices: Iterable[Any], chosen: str) -> SafeString:
-        found = SafeString()
-        for value, label in choices:
-            if isinstance(label, list):
-                found += format_html('<optgroup label="{}">{}</optgroup>', value, self._written(label, chosen))
-            else:
-                mark = SELECTED if value == chosen else NOT_SELECTED
-                found += format_html('<option value="{}"{}>{}</option>', value, mark, label)
-        return found
+        return SafeString(f"<select{all_attrs}>{_written(self.options, str(value or ''))}</select>")
 
 
-class PickField(forms.ChoiceField):
+def _written(options: list[Any], chosen: str) -> str:
+    """Options, and groups of them, as HTML."""
+    found = []
+    for value, label in options:
+        if isinstance(label, list):
+            found.append(f'<optgroup label="{escape(value)}">{_written(label, chosen)}</optgroup>')
+        else:
+            mark = " selected" if value == chosen else ""
+            found.append(f'<option value="{escape(value)}"{mark}>{escape(label)}</option>')
+    return "".join(found)
+
+
+def _values_of(options: list[Any]) -> Iterator[str]:
+    for value, label in options:
+        if isinstance(label, list):
+            yield from _values_of(label)
+        else:
+            yield value
+
+
+class PickField(forms.Field):
     """One of a list, or any. The values that are not in it are not told apart: none may be known."""
 
-    widget = OneGoSelect
-
     def __init__(
-        self, label: str, choices: Iterable[Any], *, any_word: str = "Any", any_value: str = "", unknown: str = ""
+        self, label: str, options: Iterable[Any], *, any_word: str = "Any", any_value: str = "", unknown: str = ""
     ) -> None:
+        self.options = [(any_value, any_word), *options]
         unknown = unknown or f"There is no such {label.lower()}. Pick one from the list."
-        super().__init__(
-            label=label,
-            choices=[(any_value, any_word), *choices],
-            required=False,
-            error_messages={"invalid_choice": unknown},
-        )
+        super().__init__(label=label, required=False, widget=Select(self.options), error_messages={"unknown": unknown})
+
+    def to_python(self, value: Any) -> str:
+        return str(value or "")
+
+    def validate(self, value: str) -> None:
+        if value and value not in _values_of(self.options):
+            raise forms.ValidationError(self.error_messages["unknown"])
 
 
 class YesNoField(PickField):
