@@ -12,6 +12,7 @@ from emma_eval.accounts.models import User
 from scripts_catalog.models import RunCount, ScriptVersion
 
 from ..models import DIMENSION_KEYS, Draft, Problem, ProblemOrder, Result
+from .follow_call import note_call
 from .rules import Filing
 
 
@@ -33,11 +34,14 @@ class ScriptFiledForCallError(Exception):
 
 @dataclass(frozen=True)
 class SheetRow:
-    """What an imported row brings along: the digest of what it said, and the old columns kept as text."""
+    """What an imported row brings along: the digest of what it said, the old columns as text, and the machine."""
 
     digest: str
     worst_moment: str = ""
     minute_in_call: str = ""
+    browser: str = ""
+    device: str = ""
+    connection: str = ""
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,7 @@ def _check_it_is_once_a_call(tester: User, draft_uuid: uuid.UUID, call_uuid: uui
 
 def _write(tester: User, draft_uuid: uuid.UUID, call_uuid: uuid.UUID, filing: Filing) -> Result:
     result = unsaved_result(tester, draft_uuid, call_uuid, filing)
+    note_call(result, call_uuid)
     result.save(force_insert=True)
     write_problems(result, filing)
     count_run(result, 1)
@@ -121,6 +126,7 @@ def unsaved_result(
         result.sheet_digest = row.digest
         result.sheet_worst_moment = row.worst_moment
         result.sheet_minute_in_call = row.minute_in_call
+        result.browser, result.device, result.connection = row.browser, row.device, row.connection
     put_content(result, filing)
     return result
 

@@ -30,7 +30,7 @@ from scripts_catalog.models import Build, RunCount, Script
 
 from .read_row import UNKNOWN_SCRIPT, BadRow, Catalogue, GoodRow, RowFault, read_row
 from .read_sheet import NAME_OF, Row, read_sheet
-from .tell_conflict import Difference, differences, said_before, said_by_row
+from .tell_conflict import Difference, differences, said_by_row, said_by_sheet, said_now
 
 ROWS_IN_A_BATCH = 500
 ATTEMPTS = 3
@@ -137,6 +137,7 @@ class _Passage:
         sheet = read_sheet(path)
         self.path = path
         self.rows = sheet.rows
+        self.unsaid = sheet.unsaid
         self.findings = Findings(notices=sheet.notices())
         self.catalogue = Catalogue.seen_by(importer, timezone.now())
         self.sees_safety = importer is None or importer.is_trained
@@ -178,19 +179,23 @@ class _Passage:
             self.repeated[row.line] = (row, line)
             return _repeated(row, line)
         found = filed.find(row)
-        return row if found is None else self._verdict_beside(found, row)
+        return self._verdict_beside(found, row) if found else row
 
-    def _verdict_beside(self, found: Result, row: GoodRow) -> BadRow | None:
-        """What is wrong with a row that this result was filed for before; None, if it says the same."""
-        if found.is_covered and not self.sees_safety:
+    def _verdict_beside(self, found: list[Result], row: GoodRow) -> BadRow | None:
+        """What is wrong with a row that these results were filed for before; None, if one of them says the same."""
+        known = [result for result in found if self.sees_safety or not result.is_covered]
+        if not known:
             return _refused(row, "script", row.filing.script_version.script.slug, UNKNOWN_SCRIPT)
-        if found.sheet_digest == row.sheet_row.digest:  # as the sheet said then: a correction since is no conflict
+        if any(self._is_said(result, row) for result in known):
             return None
-        differing = differences(said_before(found, self.catalogue.builds), said_by_row(row))
-        if not differing and not found.sheet_digest:
-            return None
-        where = "imported before" if found.sheet_digest else "filed here"
-        return _conflict(row, FILED_OTHERWISE, differing, where, found.pk)
+        result = known[0]
+        before = said_by_sheet(result, self.catalogue.builds) if result.sheet_digest else said_now(result)
+        where = "imported before" if result.sheet_digest else "filed here"
+        return _conflict(row, FILED_OTHERWISE, differences(before, said_by_row(row, self.unsaid)), where, result.pk)
+
+    def _is_said(self, result: Result, row: GoodRow) -> bool:
+        """Whether a result says what the row says: when it was imported (a correction since is no conflict), or now."""
+        return _is_as_imported(result, row) or not differences(said_now(result), said_by_row(row, self.unsaid))
 
     def tell_repeated(self) -> None:
         """Name what differs between rows of this sheet. The earlier ones were let go of, so they are read again."""
@@ -265,25 +270,33 @@ class _FiledBefore:
     """The results that rows may already be: imported from the same row once, or filed here for the same call."""
 
     by_key: dict[uuid.UUID, Result]
-    by_call: dict[tuple[str, datetime, str], Result]
+    by_call: dict[tuple[str, datetime, str], list[Result]]
 
     @classmethod
     def of(cls, rows: list[GoodRow]) -> _FiledBefore:
         results = Result.objects.select_related("script", "tester", "build")
-        digests = {row.key: row.sheet_row.digest for row in rows}
-        by_key = _by_key(results.filter(draft_uuid__in=digests), rows)
-        by_call = {
-            (result.tester.email, result.called_at, result.script_id): result
-            for result in results.filter(called_at__in={row.filing.called_at for row in rows})
-        }
-        compared = [result for key, result in by_key.items() if result.sheet_digest != digests[key]]
-        compared += [result for result in by_call.values() if not result.sheet_digest]
-        prefetch_related_objects(compared, "problems", "changes")
-        return cls(by_key, by_call)
+        by_key = _by_key(results.filter(draft_uuid__in={row.key for row in rows}), rows)
+        by_call: dict[tuple[str, datetime, str], list[Result]] = {}
+        for result in results.filter(called_at__in={row.filing.called_at for row in rows}).order_by("pk"):
+            by_call.setdefault((result.tester.email, result.called_at, result.script_id), []).append(result)
+        found = cls(by_key, by_call)
+        found._look_closer(rows)
+        return found
 
-    def find(self, row: GoodRow) -> Result | None:
-        call = (row.email, row.filing.called_at, row.filing.script_version.script.slug)
-        return self.by_key.get(row.key) or self.by_call.get(call)
+    def _look_closer(self, rows: list[GoodRow]) -> None:
+        """Fetch what rows are compared with, for results that are not known to say the same."""
+        compared = {result.pk: result for row in rows for result in self.find(row) if not _is_as_imported(result, row)}
+        prefetch_related_objects(list(compared.values()), "problems", "changes")
+
+    def find(self, row: GoodRow) -> list[Result]:
+        """The results that this row may be. More than one: its tester filed the script twice for the same time."""
+        by_call = self.by_call.get((row.email, row.filing.called_at, row.filing.script_version.script.slug), [])
+        by_key = self.by_key.get(row.key)
+        return by_call if by_key is None else [by_key, *(result for result in by_call if result != by_key)]
+
+
+def _is_as_imported(result: Result, row: GoodRow) -> bool:
+    return result.sheet_digest in {row.sheet_row.digest, row.digest_as_written} - {""}
 
 
 def _by_key(results: Iterable[Result], rows: list[GoodRow]) -> dict[uuid.UUID, Result]:

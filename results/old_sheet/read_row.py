@@ -10,12 +10,13 @@ import hashlib
 import json
 import re
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.db.models import TextChoices
 from django.utils.crypto import salted_hmac
 from django.utils.text import slugify
 
@@ -31,7 +32,15 @@ from results.filing.rules import (
     read_rating,
     without_control_characters,
 )
-from results.models import DIMENSION_KEYS, ProblemOrder
+from results.models import (
+    DIMENSION_KEYS,
+    MOST_NOTE_CHARACTERS,
+    Browser,
+    Connection,
+    Device,
+    ProblemOrder,
+    Result,
+)
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, ScriptVersion, sort_key_of
 
@@ -49,6 +58,10 @@ MOST_NAME_CHARACTERS = 1_000
 RETIRED_TAGS = frozenset(tag.key for tag in taxonomy.TAG_BY_KEY.values() if tag.retired_in is not None)
 
 NOT_AMONG_PICKED = "biggest problem not among the picked"
+NOT_IN_ORDER = "not the picked problems in an order"
+NOT_THE_BIGGEST_FIRST = "does not begin with the biggest problem"
+CAMERA_AGAINST_VISION = "camera and Vision disagree"
+WITHOUT_ITS_TAG = "call that never started without its tag"
 IMPOSSIBLE_DATE = "impossible date"
 UNKNOWN_SCRIPT = "unknown script"
 UNKNOWN_TAG = "unknown tag"
@@ -66,10 +79,13 @@ REASONS = {
     Code.LONG_AGO: IMPOSSIBLE_DATE,
     Code.TOO_LONG: "comment too long",
     Code.RETIRED_SCRIPT: "script retired before",
+    Code.RATED_WITHOUT_CALL: "score on a call that never started",
+    Code.CAMERA_WITHOUT_CALL: "camera on a call that never started",
 }
 COLUMN_OF_FIELD = {"called_at": "timestamp", "recording_link": "link", "problems": "biggest"}
 YES = frozenset({"yes", "y", "true", "1", "1.0", "x"})
-NO = frozenset({"no", "n", "false", "0", "0.0"}) | NOTHING
+NO = frozenset({"no", "n", "false", "0", "0.0"})
+MOST_OF = {key: Result._meta.get_field(key).max_length or 0 for key in ("browser", "device", "connection")}
 
 
 @dataclass(frozen=True)
@@ -103,7 +119,10 @@ class BadRow:
 
 @dataclass(frozen=True)
 class GoodRow:
-    """A row that can be filed. `key` is the same for every row with this time, tester and script."""
+    """A row that can be filed. `key` is the same for every row with this time, tester and script.
+
+    `digest_as_written`: what its digest was before apostrophes were taken from its cells, if they were.
+    """
 
     line: int
     key: uuid.UUID
@@ -111,6 +130,7 @@ class GoodRow:
     email: str
     filing: Filing
     sheet_row: SheetRow
+    digest_as_written: str = ""
 
     @property
     def is_covered(self) -> bool:
@@ -244,25 +264,70 @@ class _Reader:
             self.wrong("biggest", NOT_AMONG_PICKED)
         return None
 
-    def met_before(self) -> bool:
-        answer = plain(self.row["returning"])
-        if answer not in YES | NO:
-            self.wrong("returning", "not a yes or no")
-        return answer in YES
+    def order(
+        self, picked: dict[str, tuple[str, ...]], strangers: set[str], biggest: str | None
+    ) -> tuple[tuple[str, ...], ProblemOrder]:
+        """All tags in the order that the sheet names, else in the one that follows from groups and biggest."""
+        named, unknown = tags_in(self.row["order"])
+        if (named or unknown) and not strangers:
+            if unknown or sorted(named) != sorted(tag for group in picked.values() for tag in group):
+                self.wrong("order", NOT_IN_ORDER)
+            elif biggest not in {None, named[0]}:
+                self.wrong("order", NOT_THE_BIGGEST_FIRST)
+            else:
+                return named, ProblemOrder.OVERALL
+        return in_order(picked, biggest)
 
-    def old_text(self, key: str) -> str:
+    def answer(self, key: str) -> bool | None:
+        """Yes or no; None for nothing."""
+        answer = plain(self.row[key])
+        if answer not in YES | NO | NOTHING:
+            self.wrong(key, "not a yes or no")
+        return None if answer in NOTHING else answer in YES
+
+    def never_started(self, ratings: Ratings, problems: tuple[str, ...]) -> bool:
+        """As the sheet says; where it does not, a row without any rating whose tags hold the stuck start."""
+        said = self.answer("never_started")
+        is_rated = bool(ratings.given()) or any(self.is_wrong(key) for key in DIMENSION_KEYS)
+        return (not is_rated and STUCK_START in problems) if said is None else said
+
+    def camera_used(self, vision: int | None, version: ScriptVersion, never_started: bool) -> bool:
+        """Whether Vision is rated. What the sheet says of the camera itself may not be anything else."""
+        said = self.answer("camera_used")
+        if said is None:
+            # On a camera script only the words N/A say that it was not used; an empty cell is a missing rating.
+            return vision is not None or (version.uses_camera and not self.row["vision"].strip() and not never_started)
+        if said is (vision is not None) or never_started or self.is_wrong("vision"):
+            return said
+        self.wrong("camera_used", CAMERA_AGAINST_VISION)
+        return vision is not None
+
+    def text(self, key: str, most: int) -> str:
         text = without_control_characters(self.row[key]).strip()
-        if len(text) > MOST_OLD_TEXT_CHARACTERS:
+        if len(text) > most:
             self.wrong(key, "text too long")
-        return text
+        return text[:most]
+
+    def choice(self, key: str, choices: type[TextChoices], most: int) -> str:
+        """One of the choices, by its value or its label; other words are kept as they are."""
+        text = self.text(key, most)
+        return next((value for value, label in choices.choices if plain(text) in {plain(value), plain(label)}), text)
 
 
 def read_row(row: Row, catalogue: Catalogue) -> GoodRow | BadRow:
     """Read a row. Every fault is found, those of a row whose date or script is unreadable too."""
+    read = _read(row, catalogue)
+    if row.as_written is None or isinstance(read, BadRow):
+        return read
+    before = _read(Row(row.line, row.as_written), catalogue)
+    return replace(read, digest_as_written=before.sheet_row.digest) if isinstance(before, GoodRow) else read
+
+
+def _read(row: Row, catalogue: Catalogue) -> GoodRow | BadRow:
     reader = _Reader(row, catalogue)
     filing = _filing_of(reader)
     email = reader.email()
-    worst_moment, minute_in_call = reader.old_text("worst_moment"), reader.old_text("minute_in_call")
+    told_beside = _told_beside(reader)
     for fault in faults_of(filing, catalogue.now, kept_tags=RETIRED_TAGS):
         _add_broken_rule(reader, fault)
     if reader.faults:
@@ -274,7 +339,7 @@ def read_row(row: Row, catalogue: Catalogue) -> GoodRow | BadRow:
         call=_call_of(filing, email),
         email=email,
         filing=filing,
-        sheet_row=SheetRow(_digest_of(filing, worst_moment, minute_in_call), worst_moment, minute_in_call),
+        sheet_row=replace(told_beside, digest=_digest_of(filing, told_beside)),
     )
 
 
@@ -290,25 +355,34 @@ def _filing_of(reader: _Reader) -> Filing:
     build = reader.build()
     ratings = reader.ratings()
     picked, strangers = reader.problems()
-    biggest = reader.biggest(picked, strangers)
-    problems, order = in_order(picked, biggest)
-    is_rated = bool(ratings.given()) or any(reader.is_wrong(key) for key in DIMENSION_KEYS)
-    never_started = not is_rated and STUCK_START in problems
-    # On a camera script only the words N/A say that the camera was not used; an empty cell is a missing rating.
-    lacks_vision = version.uses_camera and not reader.row["vision"].strip() and not never_started
+    problems, order = reader.order(picked, strangers, reader.biggest(picked, strangers))
+    never_started = reader.never_started(ratings, problems)
     return Filing(
         script_version=version,
         build=build,
         called_at=called_at,
         ratings=ratings,
-        camera_used=ratings.vision is not None or lacks_vision,
+        camera_used=reader.camera_used(ratings.vision, version, never_started),
+        camera_note=reader.text("camera_note", MOST_NOTE_CHARACTERS),
         never_started=never_started,
         problems=problems,
         problem_order=order,
         comment=without_control_characters(reader.row["comment"]).strip(),
-        met_emma_before=reader.met_before(),
+        met_emma_before=reader.answer("returning") or False,
         recording_link=reader.row["link"].strip(),
         needs_camera_note=False,
+    )
+
+
+def _told_beside(reader: _Reader) -> SheetRow:
+    """What the row tells beside its filing. Its digest is made when all of it is known."""
+    return SheetRow(
+        digest="",
+        worst_moment=reader.text("worst_moment", MOST_OLD_TEXT_CHARACTERS),
+        minute_in_call=reader.text("minute_in_call", MOST_OLD_TEXT_CHARACTERS),
+        browser=reader.choice("browser", Browser, MOST_OF["browser"]),
+        device=reader.choice("device", Device, MOST_OF["device"]),
+        connection=reader.choice("connection", Connection, MOST_OF["connection"]),
     )
 
 
@@ -331,7 +405,9 @@ def _add_broken_rule(reader: _Reader, fault: Fault) -> None:
     key = COLUMN_OF_FIELD.get(fault.field, fault.field)
     if fault.field == "problems" and fault.about in taxonomy.GROUP_OF_TAG:
         key = problems_key(taxonomy.GROUP_OF_TAG[fault.about])
-    if fault.code != Code.MISSING or not reader.is_wrong(key):
+    if fault.field == "problems" and fault.code == Code.MISSING:
+        reader.wrong(key, WITHOUT_ITS_TAG)
+    elif fault.code != Code.MISSING or not reader.is_wrong(key):
         reader.wrong(key, REASONS.get(fault.code, fault.code.value))
 
 
@@ -342,8 +418,11 @@ _PLACE_OF_NAME = {NAME_OF[key]: place for key, place in PLACE_OF.items()}
 
 
 def key_of(filing: Filing, email: str) -> uuid.UUID:
-    """The same time, tester and script are the same row, in whatever sheet it stands and however it is spelled."""
-    time = filing.called_at.astimezone(UTC).isoformat()
+    """The same time, tester and script are the same row, in whatever sheet it stands and however it is spelled.
+
+    To the second: keys were made of whole seconds before fractions were read.
+    """
+    time = filing.called_at.astimezone(UTC).replace(microsecond=0).isoformat()
     return uuid.uuid5(NAMESPACE, f"{time}|{email}|{filing.script_version.script.slug}")
 
 
@@ -357,9 +436,12 @@ def _call_of(filing: Filing, email: str) -> uuid.UUID:
     return uuid.UUID(bytes=salted_hmac(CALL_SALT, said, algorithm="sha256").digest()[:16], version=4)
 
 
-def _digest_of(filing: Filing, worst_moment: str, minute_in_call: str) -> str:
-    """What the row says beyond its key, so that another spelling of the same (NA, N/A) is no other content."""
-    said = [
+def _digest_of(filing: Filing, beside: SheetRow) -> str:
+    """What the row says beyond its key, so that another spelling of the same (NA, N/A) is no other content.
+
+    The columns that came with exports count only where they say something: the digest of an old sheet's row stays.
+    """
+    said: list[object] = [
         filing.build.sort_key,
         filing.recording_link,
         [filing.ratings[key] for key in DIMENSION_KEYS],
@@ -367,10 +449,11 @@ def _digest_of(filing: Filing, worst_moment: str, minute_in_call: str) -> str:
         filing.problem_order,
         filing.comment,
         filing.met_emma_before,
-        worst_moment,
-        minute_in_call,
+        beside.worst_moment,
+        beside.minute_in_call,
     ]
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+    of_exports = [filing.camera_note, beside.browser, beside.device, beside.connection]
+    return hashlib.sha256(json.dumps(said + of_exports if any(of_exports) else said).encode()).hexdigest()
 
 
 # --- single cells ------------------------------------------------------------------------------

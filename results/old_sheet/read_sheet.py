@@ -11,16 +11,20 @@ import csv
 import re
 import unicodedata
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import openpyxl
 
+from results.cells import restored
+from results.export.columns import COLUMNS as EXPORTED
 from scripts_catalog import taxonomy
 
 MOST_BYTES = 100_000_000
@@ -44,12 +48,16 @@ class SheetError(Exception):
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the sheet. Headers are compared by their letters and digits alone, so spelling may vary."""
+    """A column of the sheet. Headers are compared by their letters and digits alone, so spelling may vary.
+
+    `is_of_exports`: it came with our own exports; that a team's old sheet lacks it is nothing to tell.
+    """
 
     key: str
     name: str
     other_names: tuple[str, ...] = ()
     is_required: bool = False
+    is_of_exports: bool = False
 
 
 def problems_key(group: taxonomy.TagGroup) -> str:
@@ -68,14 +76,23 @@ COLUMNS = (
     Column("script", "Script", is_required=True),
     Column("build", "Emma build", ("Build",), is_required=True),
     Column("link", "Recording link", ("Recording", "Link")),
+    Column("never_started", "Never started", is_of_exports=True),
     *(Column(found.key, found.name, is_required=found.key != "vision") for found in taxonomy.DIMENSIONS),
+    Column("camera_used", "Camera used", is_of_exports=True),
+    Column("camera_note", "Camera note", is_of_exports=True),
     *(_problems_column(group) for group in taxonomy.TAG_GROUPS),
     Column("biggest", "Biggest problem"),
+    Column("order", "Problems in order", is_of_exports=True),
     Column("comment", "Comment", ("Comments",)),
     Column("returning", "Returning user?"),
     Column("worst_moment", "Worst moment"),
     Column("minute_in_call", "Minute in call"),
+    Column("browser", "Browser", is_of_exports=True),
+    Column("device", "Device", is_of_exports=True),
+    Column("connection", "Connection", is_of_exports=True),
 )
+# Columns that a spreadsheet may show as boxes; one that nobody ticked says nothing of its row.
+BOXES = ("returning", "camera_used", "never_started")
 PLACE_OF = {column.key: place for place, column in enumerate(COLUMNS)}
 NAME_OF = {column.key: column.name for column in COLUMNS}
 
@@ -88,14 +105,21 @@ def _bare(header: str) -> str:
 _PLACE_OF_HEADER = {
     _bare(name): PLACE_OF[column.key] for column in COLUMNS for name in (column.name, *column.other_names)
 }
+_PLACES_OF_BOXES = frozenset(PLACE_OF[key] for key in BOXES)
+# What our exports tell beside is known to the site itself: it is never taken from a sheet, and not worth a notice.
+_TOLD_BY_EXPORTS = frozenset(_bare(column.name) for column in EXPORTED)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row of the sheet: its record number as a spreadsheet shows it, and its text by column key."""
+    """One row of the sheet: its record number as a spreadsheet shows it, and its text by column key.
+
+    `as_written`: the cells as they stand in the file, where an apostrophe was taken from any of them.
+    """
 
     line: int
     cells: tuple[str, ...]
+    as_written: tuple[str, ...] | None = None
 
     def __getitem__(self, key: str) -> str:
         return self.cells[PLACE_OF[key]]
@@ -103,10 +127,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Sheet:
-    """What the header says, and the rows below it, to be gone through once."""
+    """What the header says, and the rows below it, to be gone through once. `unsaid`: keys of absent columns."""
 
     ignored: tuple[str, ...]
     absent: tuple[str, ...]
+    unsaid: frozenset[str]
     rows: Iterator[Row]
     encoding: str = ""
 
@@ -136,7 +161,7 @@ class _Header:
         for position, text in enumerate(cells):
             place = _PLACE_OF_HEADER.get(_bare(text))
             if place is None:
-                ignored.extend([text.strip()[:60]] if text.strip() else [])
+                ignored.extend([text.strip()[:60]] if text.strip() and _bare(text) not in _TOLD_BY_EXPORTS else [])
             elif positions[place] is not None:
                 raise SheetError(f"The column {COLUMNS[place].name} is there twice. Rename or remove one of them.")
             else:
@@ -150,6 +175,20 @@ class _Header:
     @property
     def known(self) -> int:
         return len(COLUMNS) - len(self.absent)
+
+    def cells_of(self, cells: Sequence[str]) -> tuple[str, ...]:
+        """The cells of our columns, in our order; empty where the file has no such column, or the row ends before."""
+        too_short = max(0, self.width - len(cells))
+        return self._pick([*cells, *("",) * (too_short + 1)])
+
+    @cached_property
+    def width(self) -> int:
+        return max(at for at in self.positions if at is not None) + 1
+
+    @cached_property
+    def _pick(self) -> Callable[[Sequence[str]], tuple[str, ...]]:
+        """An absent column is the last cell, a blank one that is put behind all others."""
+        return itemgetter(*(-1 if at is None else at for at in self.positions))
 
 
 Records = Iterator[tuple[int, Sequence[str]]]
@@ -186,18 +225,17 @@ def _sheet_of(records: Records, encoding: str) -> Sheet:
     lacking = [column.name for column in header.absent if column.is_required]
     if lacking:
         raise SheetError(f"This does not look like the results sheet: it has no column {', '.join(lacking)}.")
-    absent = tuple(column.name for column in header.absent)
-    return Sheet(header.ignored, absent, _rows(records, header), encoding)
+    absent = tuple(column.name for column in header.absent if not column.is_of_exports)
+    unsaid = frozenset(column.key for column in header.absent)
+    return Sheet(header.ignored, absent, unsaid, _rows(records, header), encoding)
 
 
 def _rows(records: Records, header: _Header) -> Iterator[Row]:
-    """The rows that say anything. A box for "Returning user?" that nobody ticked says nothing."""
-    answer = PLACE_OF["returning"]
+    """The rows that say anything. A box that nobody ticked says nothing."""
     count = empty = 0
     for line, cells in records:
-        width = len(cells)
-        ours = tuple(cells[at] if at is not None and at < width else "" for at in header.positions) if cells else ()
-        if not any(text and not text.isspace() for place, text in enumerate(ours) if place != answer):
+        written = header.cells_of(cells) if cells else ()
+        if not _says_anything(written):
             empty += 1
             if empty > MOST_EMPTY_ROWS:
                 raise SheetError(f"More than {MOST_EMPTY_ROWS:,} empty rows end at row {line}. Delete them.")
@@ -206,7 +244,17 @@ def _rows(records: Records, header: _Header) -> Iterator[Row]:
         count += 1
         if count > MOST_ROWS:
             raise SheetError(f"The sheet has more than {MOST_ROWS:,} rows. Divide it into smaller sheets.")
-        yield Row(line, ours)
+        yield _row(line, written)
+
+
+def _says_anything(cells: tuple[str, ...]) -> bool:
+    return any(text and not text.isspace() and place not in _PLACES_OF_BOXES for place, text in enumerate(cells))
+
+
+def _row(line: int, written: tuple[str, ...]) -> Row:
+    """The row, without the apostrophes that our exports put before what a spreadsheet would run."""
+    cells = tuple([restored(text) for text in written])
+    return Row(line, cells) if cells == written else Row(line, cells, as_written=written)
 
 
 # --- CSV ---------------------------------------------------------------------------------------

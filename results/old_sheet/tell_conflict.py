@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from results.filing.file_result import content_of_filing
+from results.filing.file_result import SheetRow, content_of_filing
+from results.filing.rules import without_control_characters
 from results.models import DIMENSION_KEYS, ProblemOrder, Result
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build
@@ -35,46 +36,77 @@ def differences(before: Said, row: Said) -> list[Difference]:
     ]
 
 
-def said_by_row(row: GoodRow) -> Said:
-    """What a row says, by column, as a sheet would spell it."""
-    said = _told(content_of_filing(row.filing), row.filing.build.name)
-    return {**said, **_old_words(row.sheet_row.worst_moment, row.sheet_row.minute_in_call)}
+def said_by_row(row: GoodRow, unsaid: frozenset[str] = frozenset()) -> Said:
+    """What a row says, by column, as a sheet would spell it. `unsaid`: columns that its sheet does not have."""
+    said = _told(content_of_filing(row.filing), row.filing.build.name, row.sheet_row)
+    return {key: words for key, words in said.items() if key not in unsaid}
 
 
-def said_before(result: Result, builds: Mapping[str, Build]) -> Said:
-    """The same of a result. `problems` and `changes` may be prefetched.
+def said_now(result: Result) -> Said:
+    """The same of a result as it is. `problems` may be prefetched.
 
-    One that came from a sheet says what the sheet said then, whatever was corrected since. One that was filed here
-    says what it says now, and nothing of the old columns, which no form asks for.
+    One that was filed here says nothing of the old columns, which no form asks for.
     """
-    content: dict[str, object] = {name: getattr(result, name) for name in _READ}
-    content["problems"] = [problem.tag for problem in result.problems.all()]
-    if not result.sheet_digest:
-        return _told(content, result.build.name)
+    told = _told(_content_now(result), result.build.name, _beside(result))
+    return told if result.sheet_digest else {key: told[key] for key in told if key not in _OLD_WORDS}
+
+
+def said_by_sheet(result: Result, builds: Mapping[str, Build]) -> Said:
+    """What the sheet said of a result then, whatever was corrected since. `problems`, `changes` may be prefetched."""
+    content = _content_now(result)
     for change in sorted(result.changes.all(), key=lambda change: -change.version):
         content.update({name: values[0] for name, values in change.fields.items()})
-    told = _told(content, builds[str(content["build_id"])].name)
-    return {**told, **_old_words(result.sheet_worst_moment, result.sheet_minute_in_call)}
+    return _told(content, builds[str(content["build_id"])].name, _beside(result))
 
 
-_READ = ("build_id", "recording_link", *DIMENSION_KEYS, "problem_order", "comment", "met_emma_before")
+_OLD_WORDS = frozenset({"worst_moment", "minute_in_call"})
+_READ = (
+    *("build_id", "recording_link", *DIMENSION_KEYS, "problem_order"),
+    *("comment", "met_emma_before", "camera_note"),
+)
 
 
-def _told(content: Mapping[str, object], build: str) -> dict[str, str]:
+def _content_now(result: Result) -> dict[str, object]:
+    content: dict[str, object] = {name: getattr(result, name) for name in _READ}
+    content["problems"] = [problem.tag for problem in result.problems.all()]
+    return content
+
+
+def _beside(result: Result) -> SheetRow:
+    return SheetRow(
+        digest=result.sheet_digest,
+        worst_moment=result.sheet_worst_moment,
+        minute_in_call=result.sheet_minute_in_call,
+        browser=result.browser,
+        device=result.device,
+        connection=result.connection,
+    )
+
+
+def _told(content: Mapping[str, object], build: str, beside: SheetRow) -> dict[str, str]:
     tags = [str(tag) for tag in _listed(content["problems"])]
+    order = content["problem_order"] if _are_of_several_groups(tags) else None
     return {
         "build": build,
         "link": str(content["recording_link"]),
         **{key: _rating(key, content[key]) for key in DIMENSION_KEYS},
+        "camera_note": _as_read(content["camera_note"]),
         **{problems_key(group): _labels(tag for tag in tags if _is_of(tag, group)) for group in taxonomy.TAG_GROUPS},
-        "biggest": _labels(tags[:1]) if _names_the_biggest(tags, content["problem_order"]) else "",
-        "comment": str(content["comment"]),
+        "biggest": _labels(tags[:1]) if order in {ProblemOrder.OVERALL, ProblemOrder.BIGGEST} else "",
+        "order": _labels(tags) if order == ProblemOrder.OVERALL else "",
+        "comment": _as_read(content["comment"]),
         "returning": "yes" if content["met_emma_before"] else "no",
+        "worst_moment": beside.worst_moment,
+        "minute_in_call": beside.minute_in_call,
+        "browser": beside.browser,
+        "device": beside.device,
+        "connection": beside.connection,
     }
 
 
-def _old_words(worst_moment: str, minute_in_call: str) -> dict[str, str]:
-    return {"worst_moment": worst_moment, "minute_in_call": minute_in_call}
+def _as_read(text: object) -> str:
+    """A text as it comes back from a sheet."""
+    return without_control_characters(str(text)).strip()
 
 
 def _listed(value: object) -> Iterable[object]:
@@ -91,9 +123,9 @@ def _is_of(tag: str, group: taxonomy.TagGroup) -> bool:
     return taxonomy.GROUP_OF_TAG[tag] is group
 
 
-def _names_the_biggest(tags: list[str], order: object) -> bool:
-    """In one group the first tag is the biggest anyway, so a sheet need not name it."""
-    return order != ProblemOrder.GROUPS and len({taxonomy.GROUP_OF_TAG[tag].key for tag in tags}) > 1
+def _are_of_several_groups(tags: list[str]) -> bool:
+    """In one group the first tag is the biggest anyway, and the order is known: a sheet need not name them."""
+    return len({taxonomy.GROUP_OF_TAG[tag].key for tag in tags}) > 1
 
 
 def _labels(tags: Iterable[str]) -> str:

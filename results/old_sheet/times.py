@@ -15,7 +15,7 @@ _TIME = re.compile(
     r"""
     (?: (?P<year>\d{4}) [-/.] (?P<month>\d{1,2}) [-/.] (?P<day>\d{1,2})
       | (?P<first_day>\d{1,2}) [-/.] (?P<then_month>\d{1,2}) [-/.] (?P<last_year>\d{4}|\d{2}) )
-    (?: (?:T|,?\s+) (?P<hour>\d{1,2}) : (?P<minute>\d{2}) (?: : (?P<second>\d{2}) (?:[.,]\d+)? )?
+    (?: (?:T|,?\s+) (?P<hour>\d{1,2}) : (?P<minute>\d{2}) (?: : (?P<second>\d{2}) (?:[.,](?P<fraction>\d+))? )?
         (?: \s* (?P<half>[ap])\.?m\.? )? )?
     \s* (?P<zone> Z | UTC | GMT | HKT | (?:UTC|GMT)?[+-]\d{1,2}(?: :?\d{2})? )?
     """,
@@ -25,7 +25,7 @@ _SERIAL = re.compile(r"\d{5}(\.\d+)?", re.ASCII)
 
 
 def time_of(text: str) -> datetime | None:
-    """The time that a sheet means, to the second: year first, or else day first. None for no possible time."""
+    """The time that a sheet means: year first, or else day first. None for no possible time."""
     text = unicodedata.normalize("NFKC", text).replace("−", "-").strip()
     try:
         if _SERIAL.fullmatch(text):
@@ -51,6 +51,7 @@ def _time_of_parts(found: re.Match[str]) -> datetime:
         _hour_of(int(found["hour"] or 0), (found["half"] or "").lower()),
         int(found["minute"] or 0),
         int(found["second"] or 0),
+        int((found["fraction"] or "")[:6].ljust(6, "0")),
         tzinfo=_zone_of((found["zone"] or "").upper()),
     ).astimezone(UTC)
 

@@ -34,12 +34,21 @@ COLUMNS = (
     "Worst moment",
     "Minute in call",
 )
+OF_EXPORTS = (
+    "Never started",
+    "Camera used",
+    "Camera note",
+    "Problems in order",
+    "Browser",
+    "Device",
+    "Connection",
+)
 
 
 def row(**said: Any) -> dict[str, Any]:
     """A right row of the script "small-talk"; `said` names columns with _ for what Python can't write."""
     right: dict[str, Any] = {
-        **dict.fromkeys(COLUMNS, ""),
+        **dict.fromkeys((*COLUMNS, *OF_EXPORTS), ""),
         "Timestamp": "02/03/2026 15:44:00",
         "Tester": "ana@example.test",
         "Script": "small-talk",
@@ -75,6 +84,13 @@ SHORT = {
     "returning": "Returning user?",
     "worst": "Worst moment",
     "minute": "Minute in call",
+    "never_started": "Never started",
+    "camera_used": "Camera used",
+    "camera_note": "Camera note",
+    "order": "Problems in order",
+    "browser": "Browser",
+    "device": "Device",
+    "connection": "Connection",
 }
 
 

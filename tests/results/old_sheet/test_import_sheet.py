@@ -34,7 +34,8 @@ from scripts_catalog.load_catalogue import load_catalogue
 from scripts_catalog.management.commands.load_catalogue import SHIPPED
 from scripts_catalog.models import Build, RunCount, Script, ScriptVersion
 from tests import make
-from tests.results.old_sheet.sheet import CASES, GOLDEN, as_csv, as_xlsx, golden_rows, row
+from tests.results.old_sheet.sheet import CASES, COLUMNS, GOLDEN, OF_EXPORTS, as_csv, as_xlsx, golden_rows, row
+from tests.results.old_sheet.test_read_row import OLD_DIGEST, OLD_ROW
 
 pytestmark = [pytest.mark.data_layer, pytest.mark.django_db]
 EXPECTED: dict[str, Any] = json.loads((CASES / "results_sheet.expected.json").read_text())
@@ -161,6 +162,26 @@ def test_a_call_that_never_started_is_filed_and_is_no_run(small_talk: Script, tm
 def test_a_missing_link_is_waited_for(small_talk: Script, tmp_path: Path) -> None:
     take_in(as_csv(tmp_path / "s.csv", [row(link="")]))
     assert Result.objects.get().recording_link == ""
+
+
+def test_what_an_export_says_beside_is_kept(small_talk: Script, tmp_path: Path) -> None:
+    said = row(
+        camera_used="no",
+        camera_note="Not asked for.",
+        content_problems=f"{LABEL['too_long']}, {LABEL['off_topic']}",
+        voice_problems=LABEL["too_fast"],
+        order=f"{LABEL['off_topic']}, {LABEL['too_fast']}, {LABEL['too_long']}",
+        browser="Safari",
+        device="Tablet",
+        connection="wifi",
+        time="2026-03-02T15:44:12.345678+08:00",
+    )
+    take_in(as_csv(tmp_path / "s.csv", [said], columns=(*COLUMNS, *OF_EXPORTS)))
+    result = Result.objects.get()
+    assert [(p.tag, p.rank) for p in result.problems.all()] == [("off_topic", 1), ("too_fast", 2), ("too_long", 3)]
+    assert (result.problem_order, result.camera_note) == (ProblemOrder.OVERALL, "Not asked for.")
+    assert (result.browser, result.device, result.connection) == ("Safari", "tablet", "wifi")
+    assert result.called_at.isoformat() == "2026-03-02T07:44:12.345678+00:00"
 
 
 # --- all good rows or nothing ------------------------------------------------------------------------
@@ -334,6 +355,48 @@ def test_conflicts_ask_the_database_as_often_for_many_as_for_few(
     path = as_csv(tmp_path / "s.csv", [{**each, "Comment": "Else."} for each in rows])
     with django_assert_max_num_queries(12):
         assert look_through(path, None).conflicts == 40
+
+
+def test_a_row_that_was_imported_with_its_apostrophes_is_still_the_same_row(small_talk: Script, tmp_path: Path) -> None:
+    """The first release took every apostrophe for a part of the words, and fractions of seconds away."""
+    path = as_csv(tmp_path / "s.csv", [row(**OLD_ROW)])
+    take_in(path)
+    filed = Result.objects.get()
+    assert (filed.comment, filed.sheet_worst_moment) == ("=1+1 she said", "'+1")
+    Result.objects.update(
+        comment="'=1+1 she said", called_at=filed.called_at.replace(microsecond=0), sheet_digest=OLD_DIGEST
+    )
+    found = take_in(path)
+    assert (found.new, found.here, found.bad) == (0, 1, [])
+
+
+def test_a_row_that_says_what_its_result_says_by_now_is_no_conflict(small_talk: Script, tmp_path: Path) -> None:
+    take_in(as_csv(tmp_path / "s.csv", [row()]))
+    filed = Result.objects.get()
+    corrected = replace(filing_of(filed), comment="On second thought.")
+    correct_result(filed.tester, filed, corrected, based_on=1)
+    assert take_in(as_csv(tmp_path / "s.csv", [row(comment="On second thought.")])).here == 1
+    assert take_in(as_csv(tmp_path / "s.csv", [row(comment="Else.")])).conflicts == 1
+
+
+def test_a_column_that_a_sheet_does_not_have_makes_no_conflict(small_talk: Script, tmp_path: Path) -> None:
+    take_in(as_csv(tmp_path / "s.csv", [row(order="", browser="Safari")], columns=(*COLUMNS, *OF_EXPORTS)))
+    without = [column for column in COLUMNS if column != "Comment"]
+    assert take_in(as_csv(tmp_path / "s.csv", [row()], columns=without)).here == 1
+    (fault,) = told(take_in(as_csv(tmp_path / "s.csv", [row(browser="Opera")], columns=(*COLUMNS, *OF_EXPORTS))))
+    assert (fault.column, fault.value, fault.before) == ("Browser", "Opera", "Safari")
+
+
+def test_a_script_that_its_tester_filed_twice_for_one_time_is_found_by_what_it_says(
+    small_talk: Script, tmp_path: Path
+) -> None:
+    at = {"called_at": parse_datetime("2026-03-02T15:44:00+08:00"), "recording_link": row()["Recording link"]}
+    ana, build = make.user("ana@example.test"), make.build("2026.10")
+    for comment in ("Once.", "Twice."):
+        make.result(ana, small_talk, build, comment=comment, **at)
+    found = take_in(as_csv(tmp_path / "s.csv", [row(comment="Twice."), row(comment="Once.")]))
+    assert (found.here, found.bad) == (2, [])
+    assert take_in(as_csv(tmp_path / "s.csv", [row(comment="Never.")])).conflicts == 1
 
 
 def test_a_correction_since_is_no_conflict(small_talk: Script, tmp_path: Path) -> None:

@@ -15,7 +15,16 @@ from hypothesis import strategies as st
 
 from results.models import ProblemOrder
 from results.old_sheet.labels import TAG_OF_LABEL, plain, tags_in
-from results.old_sheet.read_row import BadRow, Catalogue, GoodRow, read_row
+from results.old_sheet.read_row import (
+    CAMERA_AGAINST_VISION,
+    NOT_IN_ORDER,
+    NOT_THE_BIGGEST_FIRST,
+    WITHOUT_ITS_TAG,
+    BadRow,
+    Catalogue,
+    GoodRow,
+    read_row,
+)
 from results.old_sheet.read_sheet import COLUMNS, Row
 from results.old_sheet.times import time_of
 from scripts_catalog import taxonomy
@@ -32,6 +41,9 @@ def catalogue(db: None) -> Catalogue:
     make.script("small-talk")
     make.script("show-an-object", uses_camera=True)
     return Catalogue.seen_by(None, NOW)
+
+
+UNRATED = dict.fromkeys(["listening", "content", "voice", "face", "fit", "vision"], "")
 
 
 def read(catalogue: Catalogue, line: int = 2, **said: Any) -> GoodRow | BadRow:
@@ -66,7 +78,8 @@ def reasons(catalogue: Catalogue, **said: Any) -> list[str]:
         ("2026-03-02 15:44:00", "2026-03-02 07:44:00"),
         ("2026/03/02 15:44", "2026-03-02 07:44:00"),
         ("2026-03-02T15:44:00", "2026-03-02 07:44:00"),
-        ("2026-03-02T15:44:00.250", "2026-03-02 07:44:00"),
+        ("2026-03-02T15:44:00.250", "2026-03-02 07:44:00.250"),
+        ("2026-03-02 15:44:00,123456789+08:00", "2026-03-02 07:44:00.123456"),
         ("2026-03-02T15:44:00+08:00", "2026-03-02 07:44:00"),
         ("2026-03-02T15:44:00Z", "2026-03-02 15:44:00"),
         ("2026-03-02 15:44:00 +0100", "2026-03-02 14:44:00"),
@@ -358,7 +371,137 @@ def test_builds_of_one_number_are_one_build(catalogue: Catalogue) -> None:
     assert good(catalogue, build="2026.10").filing.build is not spelled[0]
 
 
+# --- what our exports say beside ------------------------------------------------------------------
+
+THREE = {"content_problems": f"{LABEL['too_long']}, {LABEL['off_topic']}", "voice_problems": LABEL["too_fast"]}
+
+
+def in_order(*tags: str) -> str:
+    return ", ".join(LABEL[tag] for tag in tags)
+
+
+def test_the_overall_order_is_taken_as_it_is_named(catalogue: Catalogue) -> None:
+    order = ("off_topic", "too_fast", "too_long")
+    for biggest in ("", LABEL["off_topic"]):
+        filing = good(catalogue, **THREE, order=in_order(*order), biggest=biggest).filing
+        assert (filing.problems, filing.problem_order) == (order, ProblemOrder.OVERALL)
+
+
+@pytest.mark.parametrize("empty", ["", " ", "n/a", ", "])
+def test_without_an_order_that_is_named_groups_and_biggest_tell_it(catalogue: Catalogue, empty: str) -> None:
+    filing = good(catalogue, **THREE, order=empty).filing
+    assert (filing.problems, filing.problem_order) == (("too_long", "off_topic", "too_fast"), ProblemOrder.GROUPS)
+    filing = good(catalogue, **THREE, order=empty, biggest=LABEL["too_fast"]).filing
+    assert (filing.problems[0], filing.problem_order) == ("too_fast", ProblemOrder.BIGGEST)
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ({"order": in_order("too_fast", "too_long")}, [NOT_IN_ORDER]),
+        ({"order": in_order("too_fast", "too_long", "off_topic", "weird_gaze")}, [NOT_IN_ORDER]),
+        ({"order": in_order("too_fast", "too_long", "off_topic", "off_topic")}, [NOT_IN_ORDER]),
+        ({"order": in_order("too_fast", "too_long", "off_topic") + ", Hums"}, [NOT_IN_ORDER]),
+        (
+            {"order": in_order("too_fast", "too_long", "off_topic"), "biggest": LABEL["too_long"]},
+            [NOT_THE_BIGGEST_FIRST],
+        ),
+        ({"order": "Hums", "voice_problems": "Hums"}, ["unknown tag"]),
+    ],
+)
+def test_an_order_holds_just_the_picked_tags_and_the_biggest_first(
+    catalogue: Catalogue, said: dict[str, str], expected: list[str]
+) -> None:
+    assert reasons(catalogue, **{**THREE, **said}) == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ({"camera_used": "yes", "vision": "3"}, []),
+        ({"camera_used": "no", "vision": "N/A"}, []),
+        ({"camera_used": "no", "vision": "", "script": "show-an-object"}, []),
+        ({"camera_used": "yes", "vision": "N/A"}, [CAMERA_AGAINST_VISION]),
+        ({"camera_used": "yes", "vision": ""}, [CAMERA_AGAINST_VISION]),
+        ({"camera_used": "no", "vision": "3"}, [CAMERA_AGAINST_VISION]),
+        ({"camera_used": "yes", "vision": "9"}, ["score out of range"]),
+        ({"camera_used": "perhaps"}, ["not a yes or no"]),
+    ],
+)
+def test_the_camera_and_vision_tell_the_same(catalogue: Catalogue, said: dict[str, str], expected: list[str]) -> None:
+    found = read(catalogue, **said)
+    assert (found.reasons if isinstance(found, BadRow) else []) == expected
+    if isinstance(found, GoodRow):
+        assert found.filing.camera_used is (said["camera_used"] == "yes")
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ({**UNRATED, "never_started": "yes", "live_problems": LABEL["stuck_start"]}, []),
+        ({**UNRATED, "never_started": "yes"}, [WITHOUT_ITS_TAG]),
+        (
+            {**UNRATED, "never_started": "yes", "live_problems": LABEL["stuck_start"], "camera_used": "yes"},
+            ["camera on a call that never started"],
+        ),
+        ({"never_started": "yes", "live_problems": LABEL["stuck_start"]}, ["score on a call that never started"]),
+        ({**UNRATED, "never_started": "no", "live_problems": LABEL["stuck_start"]}, ["missing score"]),
+        ({"never_started": "no", "live_problems": LABEL["stuck_start"]}, []),
+        ({"never_started": "perhaps"}, ["not a yes or no"]),
+    ],
+)
+def test_a_call_that_never_started_is_one_in_every_column(
+    catalogue: Catalogue, said: dict[str, str], expected: list[str]
+) -> None:
+    found = read(catalogue, **said)
+    assert (found.reasons if isinstance(found, BadRow) else []) == expected
+    if isinstance(found, GoodRow):
+        assert found.filing.never_started is (said["never_started"] == "yes")
+
+
+def test_camera_note_and_machine_are_kept(catalogue: Catalogue) -> None:
+    found = good(catalogue, camera_note=" It was\x0b broken. ", browser="Firefox", device="Phone", connection="4g")
+    assert found.filing.camera_note == "It was broken."
+    row = found.sheet_row
+    assert (row.browser, row.device, row.connection) == ("Firefox", "phone", "4g")
+    assert good(catalogue, device="computer", browser="Konqueror").sheet_row.browser == "Konqueror"
+
+
+@pytest.mark.parametrize(("key", "most"), [("camera_note", 200), ("browser", 40), ("device", 10), ("connection", 20)])
+def test_what_does_not_fit_is_a_fault(catalogue: Catalogue, key: str, most: int) -> None:
+    assert reasons(catalogue, **{key: "x" * most}) == []
+    assert reasons(catalogue, **{key: "x" * (most + 1)}) == ["text too long"]
+
+
 # --- the key and the digest ----------------------------------------------------------------------
+
+
+OLD_ROW = {
+    "time": "2026-03-02T15:44:00.250",
+    "vision": "2",
+    **THREE,
+    "biggest": LABEL["too_fast"],
+    "comment": "'=1+1 she said",
+    "worst": "'+1",
+    "minute": "2:13",
+    "returning": "yes",
+}
+
+
+def test_digests_and_keys_are_those_of_the_first_release(catalogue: Catalogue) -> None:
+    """Made by the code that was released first: another one would import every old sheet a second time."""
+    one, other = good(catalogue), good(catalogue, **OLD_ROW)
+    assert str(one.key) == str(other.key) == "72504b01-ae6f-54b5-b2aa-f4ea41ec72c7"
+    assert one.sheet_row.digest == "7d427cfaf092a7437ee18d3c9f17ca7599255ec2fb5ccf301550ebd9798e951d"
+    assert other.sheet_row.digest == OLD_DIGEST
+
+
+OLD_DIGEST = "7bc5ef9f9c2f3f624e8154d708db85bae940a6100580efe4c4a643be1983c455"
+
+
+def test_what_exports_say_beside_is_part_of_the_digest(catalogue: Catalogue) -> None:
+    said: list[dict[str, str]] = [{"camera_note": "x"}, {"browser": "x"}, {"device": "x"}, {"connection": "x"}]
+    assert len({good(catalogue, **each).sheet_row.digest for each in [{}, *said]}) == 5
 
 
 def test_the_same_time_tester_and_script_are_one_key_however_spelled(catalogue: Catalogue) -> None:

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from results.export.columns import COLUMNS as EXPORTED
 from results.old_sheet import read_sheet as module
 from results.old_sheet.read_sheet import Row, SheetError, read_sheet
 from tests.results.old_sheet.sheet import COLUMNS, GOLDEN, as_csv, as_xlsx, golden_rows, row
@@ -100,6 +101,45 @@ def test_a_column_that_may_be_missing_is_named_and_read_as_empty(tmp_path: Path)
     sheet = read_sheet(as_csv(tmp_path / "s.csv", [row()], columns=columns))
     assert sheet.absent == ("Vision", "Worst moment")
     assert next(sheet.rows)["vision"] == ""
+
+
+def test_columns_of_our_exports_are_taken_without_a_notice(tmp_path: Path) -> None:
+    columns = [column.name for column in EXPORTED]
+    sheet = read_sheet(as_csv(tmp_path / "s.csv", [{**dict.fromkeys(columns, ""), **row()}], columns=columns))
+    assert sheet.notices() == []
+    assert sheet.unsaid == frozenset()
+    assert next(sheet.rows)["tester"] == "ana@example.test"
+
+
+def test_a_sheet_without_the_columns_of_exports_is_told_nothing_of_them(tmp_path: Path) -> None:
+    sheet = read_sheet(GOLDEN)
+    assert sheet.notices() == []
+    assert sheet.unsaid == {"never_started", "camera_used", "camera_note", "order", "browser", "device", "connection"}
+    assert next(sheet.rows)["order"] == ""
+
+
+@pytest.mark.parametrize("write", [as_csv, as_xlsx])
+def test_an_apostrophe_that_an_export_put_there_is_taken_away_and_no_other(tmp_path: Path, write: Any) -> None:
+    said = ["'=1+1", "''=1+1", "'tis late", "'+852 2345 6789", "'-3", "'", "'\t", "=1+1"]
+    rows = list(read_sheet(write(tmp_path / "s", [row(comment=text) for text in said])).rows)
+    assert [one["comment"] for one in rows] == [
+        "=1+1",
+        "'=1+1",
+        "'tis late",
+        "'+852 2345 6789",
+        "'-3",
+        "'",
+        "\t",
+        "=1+1",
+    ]
+    assert [one.as_written is not None for one in rows] == [True, True, False, False, False, False, True, False]
+
+
+@pytest.mark.parametrize("box", ["Returning user?", "Camera used", "Never started"])
+def test_a_box_that_nobody_ticked_is_no_row(tmp_path: Path, box: str) -> None:
+    columns = [*COLUMNS, "Camera used", "Never started"]
+    rows = [row(), {**dict.fromkeys(columns, ""), box: "FALSE"}]
+    assert len(rows_of(as_csv(tmp_path / "s.csv", rows, columns=columns))) == 1
 
 
 def test_lines_are_counted_as_a_spreadsheet_shows_them(tmp_path: Path) -> None:
