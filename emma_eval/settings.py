@@ -484,6 +484,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep the outbox": {"task": "outbox.sweep", "schedule": 30.0, "options": {"expires": 30}},
     "clear away old sessions": {"task": "accounts.clear_away", "schedule": 3600.0},
     "forget uploaded sheets": {"task": "results.forget_uploads", "schedule": 3600.0},
+    "forget old exports": {"task": "results.forget_exports", "schedule": 3600.0},
 }
 
 LOGGING = {

@@ -1,9 +1,14 @@
-"""What is done beside the pages: forgetting uploads that nobody came back to."""
+"""What is done beside the pages: making large files, forgetting uploads and files that nobody came back to."""
 
 from __future__ import annotations
 
 from celery import shared_task
 
+from emma_eval.outbox.registry import handles
+
+from .export import forget_files as old_exports
+from .export.make_file import make_file
+from .export.order_file import MAKE_FILE
 from .old_sheet import keep_upload
 
 
@@ -11,3 +16,15 @@ from .old_sheet import keep_upload
 def forget_uploads() -> None:
     """Remove sheets that waited for a day. May run at any time and twice."""
     keep_upload.forget_uploads()
+
+
+@shared_task(name="results.forget_exports")
+def forget_exports() -> None:
+    """Remove files that were made a week ago. May run at any time and twice."""
+    old_exports.forget_files()
+
+
+@handles(MAKE_FILE)
+def make_export(export: str) -> None:
+    """Make the file of an export. Run twice, it makes one."""
+    make_file(export)

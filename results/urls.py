@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from .views import calls, correcting, dashboard, filing, rows, sheet, todo
+from .views import calls, correcting, dashboard, exports, filing, rows, sheet, todo
 
 urlpatterns = [
     path("dashboard/", dashboard.dashboard, name="dashboard"),
@@ -10,6 +10,9 @@ urlpatterns = [
     path("results/<int:pk>/", rows.result, name="result"),
     path("results/new/", filing.result_new, name="result_new"),
     path("results/<int:pk>/edit/", correcting.result_edit, name="result_edit"),
+    path("results/export/", exports.export_new, name="export_new"),
+    path("results/export/<uuid:uuid>/", exports.export, name="export"),
+    path("results/export/<uuid:uuid>/file/", exports.export_file, name="export_file"),
     path("calls/new/", calls.call_new, name="call_new"),
     path("calls/<uuid:uuid>/", calls.call, name="call"),
     path("calls/<uuid:uuid>/tell/", calls.call_tell, name="call_tell"),

@@ -15,6 +15,7 @@ from .call import (
     as_clock,
 )
 from .draft import Draft, DraftQuerySet
+from .export import FILES_ARE_KEPT_FOR, Export, ExportQuerySet, State
 from .result import (
     ALWAYS_RATED,
     DIMENSION_KEYS,
@@ -31,6 +32,7 @@ from .sheet import SheetUpload, SheetUploadQuerySet
 __all__ = [
     "ALWAYS_RATED",
     "DIMENSION_KEYS",
+    "FILES_ARE_KEPT_FOR",
     "MOST_CALL_MS",
     "MOST_COMMENT_CHARACTERS",
     "MOST_MOMENTS",
@@ -45,6 +47,8 @@ __all__ = [
     "Device",
     "Draft",
     "DraftQuerySet",
+    "Export",
+    "ExportQuerySet",
     "Moment",
     "Problem",
     "ProblemOrder",
@@ -53,5 +57,6 @@ __all__ = [
     "Run",
     "SheetUpload",
     "SheetUploadQuerySet",
+    "State",
     "as_clock",
 ]

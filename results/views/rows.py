@@ -10,6 +10,7 @@ from django.views.decorators.vary import vary_on_headers
 from emma_eval.accounts.roles import Role, UserRequest, for_members
 from scripts_catalog import taxonomy
 
+from ..export.make_file import EXPORTERS
 from ..listing.chips import chips_of
 from ..listing.choices import choices_for
 from ..listing.filter_form import FilterForm
@@ -39,6 +40,7 @@ def results(request: UserRequest) -> HttpResponseBase:
         "heads": _heads(asked),
         "listing": list_results(request.user, asked),
         "can_file": request.user.has_role(Role.TESTER),
+        "can_export": request.user.has_role(*EXPORTERS),
     }
     if not is_for_the_rows:
         return render(request, "results/results.html", page)

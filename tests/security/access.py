@@ -82,6 +82,15 @@ def _draft(world: World) -> dict[str, Any]:
     return {"uuid": world.draft.uuid}
 
 
+def _call(world: World) -> dict[str, Any]:
+    return {"uuid": world.call.uuid}
+
+
+def _hidden_call(world: World) -> dict[str, Any]:
+    assert world.hidden
+    return {"uuid": world.hidden.call.uuid}
+
+
 def _upload(world: World) -> dict[str, Any]:
     return {"uuid": world.upload.uuid}
 
@@ -89,6 +98,15 @@ def _upload(world: World) -> dict[str, Any]:
 def _hidden_upload(world: World) -> dict[str, Any]:
     assert world.hidden
     return {"uuid": world.hidden.upload.uuid}
+
+
+def _export(world: World) -> dict[str, Any]:
+    return {"uuid": world.export.uuid}
+
+
+def _hidden_export(world: World) -> dict[str, Any]:
+    assert world.hidden
+    return {"uuid": world.hidden.export.uuid}
 
 
 def _target(world: World) -> dict[str, Any]:
@@ -128,6 +146,12 @@ ACCESS = {
     "mfa_view_recovery_codes": Page(SIGNED_IN, absent=True),
     "mfa_generate_recovery_codes": Page(SIGNED_IN),
     "mfa_download_recovery_codes": Page(SIGNED_IN, absent=True),
+    "sign_on": Page(PUBLIC, absent=True),
+    "sign_on_back": Page(PUBLIC, absent=True),
+    "link_in": Page(PUBLIC, lambda world: {"token": "made-up"}, absent=True),
+    "signed_in": Page(SIGNED_IN),
+    "session_end": Page(SIGNED_IN),
+    "sessions_end_others": Page(SIGNED_IN),
     "accept_invitation": Page(PUBLIC, lambda world: {"token": world.invitation.token}),
     # people
     "people": Page(PEOPLE_ADMINS),
@@ -138,6 +162,7 @@ ACCESS = {
     "person_training_revoke": Page(
         ADMINISTRATOR, lambda world: {"pk": world.target.pk, "training_pk": world.training.pk}
     ),
+    "person_sessions_end": Page(ADMINISTRATOR, _target),
     "person_deactivate": Page(ADMINISTRATOR, _target),
     "person_reactivate": Page(ADMINISTRATOR, _target),
     "person_invite_again": Page(PEOPLE_ADMINS, _invited, absent=True),
@@ -168,6 +193,14 @@ ACCESS = {
     "draft_file": Page(TESTER, _draft, absent=True),
     "draft_merge": Page(TESTER, _draft, absent=True),
     "todo": Page(TESTER, absent=True),
+    # beside a call
+    "call_new": Page(TESTER, absent=True),
+    "call": Page(TESTER, _call, hidden=_hidden_call, others=(_call, 404)),
+    "call_tell": Page(TESTER, _call, hidden=_hidden_call, others=(_call, 404)),
+    # exports
+    "export_new": Page(MANAGER_AND_EVAL),
+    "export": Page(MANAGER_AND_EVAL, _export, hidden=_hidden_export, absent=True, others=(_export, 404)),
+    "export_file": Page(MANAGER_AND_EVAL, _export, hidden=_hidden_export, absent=True, others=(_export, 404)),
     # the old sheet
     "import_sheet": Page(EVAL_TEAM),
     "import_preview": Page(EVAL_TEAM, _upload, hidden=_hidden_upload, others=(_upload, 404)),

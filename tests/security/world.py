@@ -13,7 +13,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from emma_eval.accounts import audit
 from emma_eval.accounts.models import Invitation, Training, User
 from emma_eval.accounts.roles import Role
-from results.models import Change, Draft, Result, SheetUpload
+from results.models import Call, Change, Draft, Export, Result, SheetUpload
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, RunCount, Script, ScriptVersion
 from tests import make
@@ -50,7 +50,9 @@ class World:
     build: Build
     result: Result
     draft: Draft
+    call: Call
     upload: SheetUpload
+    export: Export
     invited: User
     invitation: Invitation
     target: User
@@ -80,6 +82,8 @@ class Hidden:
     version_of_moved: ScriptVersion
     own_result: Result
     upload: SheetUpload
+    call: Call
+    export: Export
 
 
 def build_world(before: Callable[[People, Build], None] = lambda people, build: None) -> World:
@@ -116,7 +120,9 @@ def build_world(before: Callable[[People, Build], None] = lambda people, build: 
         build=build,
         result=result,
         draft=_draft(tester, script, "My draft."),
+        call=make.call(tester, script, build=build, moments=("She waited.", ""), ended_at_ms=95_000),
         upload=upload,
+        export=_export(people[Role.EVAL_TEAM.value, False]),
         invited=invited,
         invitation=invitation,
         target=target,
@@ -163,6 +169,17 @@ def _upload(owner: User | None, name: str, **fields: object) -> SheetUpload:
     return SheetUpload.objects.create(owner=owner, name=name, **fields)
 
 
+def _export(owner: User | None, **fields: object) -> Export:
+    assert owner is not None
+    made = Export.objects.create(
+        owner=owner,
+        columns=["id", "comment"],
+        **{"total": 1, "rows": 1, "made_at": WHEN, "file": "gone.xlsx", **fields},
+    )
+    Export.objects.filter(pk=made.pk).update(asked_at=WHEN)
+    return made
+
+
 def hide(world: World, secret: str = SECRET) -> Hidden:
     """Add everything of Safety there can be, each text with the secret in it, to a world that stays as it is."""
     tester, trained = world.user(Role.TESTER.value), world.user(Role.TESTER.value, is_trained=True)
@@ -199,10 +216,21 @@ def hide(world: World, secret: str = SECRET) -> Hidden:
     audit.record(trained, f"moved {secret}", f"script {script.slug}", is_safety=True, title=f"Title {said}")
     eval_member = world.user(Role.EVAL_TEAM.value)
     upload = _upload(eval_member, f"{secret}.csv", imported_at=WHEN, tells_of_safety=True)
-    world.hidden = Hidden(
-        secret, script, result, of_moved, _draft(tester, script, f"Draft {said}"), version, own, upload
-    )
+    draft = _draft(tester, script, f"Draft {said}")
+    call = _hide_calls(world, script, said)
+    export = _export(eval_member, query=f"q={secret}", tells_of_safety=True)
+    world.hidden = Hidden(secret, script, result, of_moved, draft, version, own, upload, call, export)
     return world.hidden
+
+
+def _hide_calls(world: World, script: Script, said: str) -> Call:
+    """A tester's own call of a time when they were trained; and one on which an everyday script was run too."""
+    tester, trained = world.user(Role.TESTER.value), world.user(Role.TESTER.value, is_trained=True)
+    moments = (f"Moment {said}",)
+    own = make.call(tester, script, world.moved, build=world.build, moments=moments, ended_at_ms=95_000)
+    make.call(tester, world.script, script, uuid=world.result.call_uuid, moments=moments, ended_at_ms=95_000)
+    make.call(trained, script, uuid=FIXED, moments=moments)
+    return own
 
 
 def _number_after_a_hidden_one(moved: Script) -> None:
@@ -223,6 +251,7 @@ def hide_earlier(people: People, build: Build) -> None:
         _draft(trained, script, SECRET)
         audit.record(trained, "filed a result", str(result.pk), is_safety=True)
         _upload(eval_member, f"{SECRET}.csv", imported_at=WHEN, tells_of_safety=True)
+        _export(eval_member, query=f"q={SECRET}", tells_of_safety=True)
 
 
 def _result_of_moved(world: World, tester: User, version: ScriptVersion, texts: dict[str, str]) -> Result:

@@ -1,0 +1,104 @@
+"""Read the filtered list for an export: in its order, some hundred rows at a time, from any depth at the same cost.
+
+Each slice is a few short queries of its own. Between two slices nothing is held: no cursor, no transaction and no
+connection, however slowly somebody takes what was read. So an export is no picture of one moment: a row that is filed
+or corrected meanwhile is in it as it was when its slice was read, or not at all, and no row is in it twice, unless
+it was corrected meanwhile in the very column that the list is sorted by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from django.db import close_old_connections
+from django.db.models import F
+from django.db.models.functions import Coalesce
+
+from emma_eval.accounts.models import User
+from results.listing.keyset import Cursor, Order
+from results.listing.list_results import Asked
+from results.models import Call, Moment, Problem, Result, ResultQuerySet
+
+from .columns import MOMENTS, TELL_OF_PROBLEMS, Beside, Column, Marked, Picked
+
+ROWS_IN_A_SLICE = 1000
+Line = tuple[Any, Beside]
+
+
+def count_rows(user: User, asked: Asked, most: int) -> int:
+    """How many rows an export would have, counted no further than `most` and one more."""
+    return asked.filters.narrow(Result.objects.visible_to(user))[: most + 1].count()
+
+
+def read_rows(user: User, asked: Asked, columns: Sequence[Column]) -> Iterator[list[Line]]:
+    """Slices of the rows that `user` may see, each row with what stands beside it."""
+    order, cursor = asked.sort.order, None
+    while rows := _slice(user, asked, columns, cursor):
+        lines = _with_what_stands_beside(user, rows, columns)
+        cursor = Cursor(getattr(rows[-1], order.column), rows[-1].id)
+        close_old_connections()
+        yield lines
+        if len(lines) < ROWS_IN_A_SLICE:
+            return
+
+
+def _slice(user: User, asked: Asked, columns: Sequence[Column], cursor: Cursor | None) -> list[Any]:
+    order = asked.sort.order
+    rows = asked.filters.narrow_in_order(Result.objects.visible_to(user), order.column)
+    return _walk(_with_version(user, rows).values_list(*_needed(order, columns), named=True), order, cursor)
+
+
+def _needed(order: Order, columns: Sequence[Column]) -> list[str]:
+    """What to ask the database for: not the comments, say, where nobody wants them."""
+    needs = (name for column in columns for name in column.needs)
+    return list(dict.fromkeys(["id", "script_id", order.column, *needs]))
+
+
+def _with_version(user: User, rows: ResultQuerySet) -> ResultQuerySet:
+    """The number of the script's version as this person knows it: `ScriptVersion.number_for`, for many rows."""
+    number, open_number = F("script_version__number"), F("script_version__open_number")
+    return rows.annotate(version_known=number if user.is_trained else Coalesce(open_number, number))
+
+
+def _walk(rows: Any, order: Order, cursor: Cursor | None) -> list[Any]:
+    found: list[Any] = []
+    for part in order.parts_from(rows, cursor):
+        found += part[: ROWS_IN_A_SLICE - len(found)]
+        if len(found) == ROWS_IN_A_SLICE:
+            break
+    return found
+
+
+def _with_what_stands_beside(user: User, rows: list[Any], columns: Sequence[Column]) -> list[Line]:
+    keys = {column.key for column in columns}
+    problems = _problems_of(rows) if keys & TELL_OF_PROBLEMS else {}
+    moments = _moments_of(user, rows) if MOMENTS.key in keys else {}
+    return [(row, Beside(tuple(problems.get(row.id, ())), tuple(_moments_beside(row, moments)))) for row in rows]
+
+
+def _problems_of(rows: list[Any]) -> dict[int, list[Picked]]:
+    found: dict[int, list[Picked]] = {}
+    tags = Problem.objects.filter(result__in=[row.id for row in rows]).order_by("result_id", "position")
+    for result_id, tag, rank in tags.values_list("result_id", "tag", "rank"):
+        found.setdefault(result_id, []).append(Picked(tag, rank))
+    return found
+
+
+Moments = dict[tuple[int, Any], list[Marked]]
+
+
+def _moments_of(user: User, rows: list[Any]) -> Moments:
+    """The moments of the calls of these rows, as far as the calls themselves may be known."""
+    testers, uuids = {row.tester_id for row in rows}, {row.call_uuid for row in rows}
+    calls = Call.objects.visible_to(user).filter(tester__in=testers, uuid__in=uuids)
+    call_of = {pk: (tester, uuid) for pk, tester, uuid in calls.values_list("pk", "tester_id", "uuid")}
+    found: Moments = {}
+    moments = Moment.objects.filter(call__in=call_of).order_by("call_id", "at_ms", "number")
+    for call_id, at_ms, words in moments.values_list("call_id", "at_ms", "words"):
+        found.setdefault(call_of[call_id], []).append(Marked(at_ms, words))
+    return found
+
+
+def _moments_beside(row: Any, moments: Moments) -> list[Marked]:
+    return moments.get((row.tester_id, row.call_uuid), []) if moments else []
