@@ -11,7 +11,9 @@ from scripts_catalog import taxonomy
 from scripts_catalog.wording import ShownAnchor
 
 from .filing.tell_history import Correction, tell_history
-from .models import Result
+from .live_call.show_call import Step, steps_of
+from .live_call.wait_for_results import WaitingRun, waiting_runs
+from .models import Browser, Call, Connection, Device, Moment, Result, Run, as_clock
 
 
 @dataclass(frozen=True)
@@ -34,8 +36,33 @@ class Tagged:
 
 
 @dataclass(frozen=True)
+class Held:
+    """What was kept beside the call: how long it lasted, its moments, and the steps of this script.
+
+    Only for those who may know all of the call. For others it is as if it had no end, no moments and no steps.
+    """
+
+    call: Call
+    moments: tuple[Moment, ...]
+    run: Run | None
+
+    @property
+    def steps(self) -> list[Step]:
+        """The steps that were ticked off; none where nobody ticked any."""
+        return [step for step in steps_of(self.run) if step.at] if self.run else []
+
+    @property
+    def off_script_from(self) -> str:
+        at_ms = self.run.off_script_from_ms if self.run else None
+        return "" if at_ms is None else as_clock(at_ms)
+
+
+@dataclass(frozen=True)
 class Shown:
-    """The page of one result. `others` are the results of the same call that the viewer may see."""
+    """The page of one result. `others` are the results of the same call that the viewer may see.
+
+    `waiting`: what else its tester ran on the call and has not filed.
+    """
 
     result: Result
     version_number: int
@@ -46,6 +73,20 @@ class Shown:
     link_host: str
     may_add: bool
     can_correct: bool
+    held: Held | None
+    waiting: list[WaitingRun]
+
+    @property
+    def machine(self) -> list[tuple[str, str]]:
+        """What was noted of the device, labelled; nothing for what was not."""
+        result = self.result
+        said = [
+            ("Browser", dict(Browser.choices).get(result.browser, result.browser)),
+            ("Device", dict(Device.choices).get(result.device, result.device)),
+            ("System", result.system),
+            ("Connection", dict(Connection.choices).get(result.connection, result.connection)),
+        ]
+        return [(label, words) for label, words in said if words]
 
     @property
     def version_known(self) -> bool:
@@ -66,6 +107,7 @@ def show_result(user: User, result: Result) -> Shown:
     """Gather the page; `result` must be one that `user` may see."""
     of_the_call = Result.objects.visible_to(user).filter(tester=result.tester_id, call_uuid=result.call_uuid)
     same_call = of_the_call.exclude(pk=result.pk)
+    held = _held(user, result)
     may_add = result.tester_id == user.pk and user.has_role(Role.TESTER)
     return Shown(
         result=result,
@@ -77,7 +119,19 @@ def show_result(user: User, result: Result) -> Shown:
         link_host=_host_of(result.recording_link),
         may_add=may_add,
         can_correct=may_add and result.reviewed_at is None,
+        held=held,
+        waiting=waiting_runs(user, held.call) if held and may_add else [],
     )
+
+
+def _held(user: User, result: Result) -> Held | None:
+    """The call, if it was held beside the live-call page and the viewer may know all of it."""
+    calls = Call.objects.visible_to(user).filter(tester=result.tester_id, uuid=result.call_uuid)
+    call = calls.first()
+    if call is None:
+        return None
+    run = call.runs.filter(script=result.script).select_related("script_version").first()
+    return Held(call, tuple(call.moments.all()), run)
 
 
 def _ratings_of(result: Result) -> list[Rated]:

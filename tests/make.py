@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import uuid
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 from django.contrib.auth.models import Group
@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from emma_eval.accounts.models import Training, User
 from emma_eval.accounts.roles import Role
-from results.models import DIMENSION_KEYS, Problem, Result
+from results.models import DIMENSION_KEYS, Call, Problem, Result
 from scripts_catalog.models import Build, Script, ScriptVersion
 
 PASSWORD = "a-long-enough-password"
@@ -92,4 +92,15 @@ def result(
         Problem(result=made, tag=tag, position=place, rank=ranks[place - 1] if ranks else place)
         for place, tag in enumerate(problems, 1)
     )
+    return made
+
+
+def call(tester: User, *scripts: Script, moments: tuple[str, ...] = (), **fields: Any) -> Call:
+    """A call that began ten minutes ago, with a run of each script, and a moment every half minute with these words."""
+    begun = {"started_at": timezone.now() - timedelta(minutes=10)}
+    made = Call.objects.create(tester=tester, **{**begun, **fields})
+    for each in scripts:
+        made.runs.create(script=each, script_version=each.latest, is_safety=each.is_safety)
+    for number, words in enumerate(moments, 1):
+        made.moments.create(uuid=uuid.uuid4(), number=number, at_ms=number * 30_500, words=words)
     return made

@@ -14,6 +14,7 @@ from emma_eval.accounts.models import User
 
 from ..models import DIMENSION_KEYS, Change, ProblemOrder, Result
 from .file_result import content_of, content_of_filing, count_run, put_content, write_problems
+from .follow_call import follow_build
 from .rules import Code, Fault, Filing, Ratings, fault_of_link
 from .tell_history import label_of
 
@@ -119,6 +120,8 @@ def _write(by: User, result: Result, filing: Filing, changed: Changed) -> Change
         write_problems(result, filing)
     if moves_count:
         count_run(result, 1)
+    if "build_id" in changed:
+        follow_build(result)
     labels = [label_of(name) for name in changed]
     audit.record(
         by, "corrected a result", str(result.pk), is_safety=result.is_covered, script=result.script.slug, changed=labels

@@ -12,7 +12,7 @@ from django.utils.formats import date_format
 
 from emma_eval.accounts.models import User
 
-from ..models import Result
+from ..models import Call, Result
 from .rules import Filing
 
 _WHAT_TO_DO = "Say the same here, correct what is filed, or file this as another call."
@@ -37,6 +37,14 @@ def results_of_call(user: User, call: uuid.UUID | None, *, besides: uuid.UUID | 
     own = Result.objects.visible_to(user).filter(tester=user, call_uuid=call)
     others = own.exclude(draft_uuid=besides) if besides else own
     return list(others.select_related("script_version", "build").order_by("pk"))
+
+
+def call_held(user: User, call: uuid.UUID | None) -> Call | None:
+    """The call, if this tester held it beside the live-call page and may know all of it."""
+    if call is None:
+        return None
+    own = Call.objects.visible_to(user).filter(tester=user, uuid=call)
+    return own.select_related("build").prefetch_related("moments").first()
 
 
 def waiting_calls(user: User, most: int) -> list[WaitingCall]:

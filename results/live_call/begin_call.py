@@ -10,7 +10,8 @@ from emma_eval.accounts.models import User
 from scripts_catalog.models import Build, Script
 
 from ..filing.file_result import take_turn
-from ..models import Call, Result, Run
+from ..filing.follow_call import forget_on_open_results
+from ..models import Call, Run
 
 _AGAIN = "again"
 MOST_RUNS = 20
@@ -38,7 +39,8 @@ def begin_call(tester: User, asked: uuid.UUID, script: Script) -> Call:
 def add_script(call: Call, script: Script) -> Run:
     """Run another script on the call; a script that is on it already stays as it is."""
     with transaction.atomic():
-        return _run(Call.objects.select_for_update().get(pk=call.pk), script)
+        take_turn(call.tester)
+        return _run(call, script)
 
 
 def _is_over(tester: User, call: Call) -> bool:
@@ -56,11 +58,5 @@ def _run(call: Call, script: Script) -> Run:
     is_safety = script.is_safety or version.is_safety
     run = call.runs.create(script=script, script_version=version, is_safety=is_safety)
     if is_safety:
-        _cover(call)
+        forget_on_open_results(call.tester_id, call.uuid)
     return run
-
-
-def _cover(call: Call) -> None:
-    """The results of the call that anybody may see must not tell that there is more to know of it."""
-    nothing = dict.fromkeys(("browser", "device", "connection", "system"), "")
-    Result.objects.filter(tester=call.tester_id, call_uuid=call.uuid, filed_as_safety=False).update(**nothing)

@@ -4,21 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..models import Browser, Connection, Device
+from ..models import Connection, Device
 from .telling import ToldMachine
 
-# Beginnings of the names by which browsers of one family go, on phones and inside of other programs too.
-_FAMILIES = {
-    "Chrome": Browser.CHROME,
-    "HeadlessChrome": Browser.CHROME,
-    "Chromium": Browser.CHROME,
-    "Edge": Browser.EDGE,
-    "Firefox": Browser.FIREFOX,
-    "Opera": Browser.OPERA,
-    "Mobile Safari": Browser.SAFARI,
-    "Safari": Browser.SAFARI,
-    "Samsung Internet": Browser.SAMSUNG,
-}
 _KINDS = {"wifi": Connection.WIFI, "ethernet": Connection.CABLE, "cellular": Connection.MOBILE}
 _OTHER_KINDS = frozenset({"bluetooth", "wimax", "other", "mixed"})
 _SPEEDS = {"4g": Connection.FAST, "3g": Connection.SLOWER, "2g": Connection.SLOW, "slow-2g": Connection.SLOW}
@@ -57,13 +45,6 @@ def describe_machine(user_agent: str, told: ToldMachine) -> Machine:
         device=_device(system, user_agent, told),
         connection=_connection(told),
     )
-
-
-def family_of(browser: str) -> str:
-    """The family that a browser's name belongs to; empty for none."""
-    if not browser:
-        return ""
-    return next((family for name, family in _FAMILIES.items() if browser.startswith(name)), Browser.OTHER).value
 
 
 def _version(major: str | None, minor: str | None) -> str:

@@ -93,7 +93,7 @@ def show_call(user: User, call: Call, now: datetime) -> ShownCall:
     others = Script.objects.visible_to(user).in_use().exclude(latest=None).exclude(pk__in=[r.script.pk for r in runs])
     return ShownCall(
         call=call,
-        runs=tuple(ShownRun(run, _steps(run), filed.get(run.script_id), drafts.get(run.pk, "")) for run in runs),
+        runs=tuple(ShownRun(run, steps_of(run), filed.get(run.script_id), drafts.get(run.pk, "")) for run in runs),
         moments=tuple(call.moments.all()),
         elapsed_ms=call.elapsed_ms(now),
         call_link=Site.objects.call_link_for(call.build),
@@ -103,6 +103,7 @@ def show_call(user: User, call: Call, now: datetime) -> ShownCall:
     )
 
 
-def _steps(run: Run) -> tuple[Step, ...]:
+def steps_of(run: Run) -> tuple[Step, ...]:
+    """The steps of the version that was run, each with when it was ticked off."""
     steps = enumerate(run.script_version.steps, 1)
     return tuple(Step(number, words, run.ticks.get(str(number))) for number, words in steps)

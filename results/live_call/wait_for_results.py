@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
+from urllib.parse import urlencode
 
 from django.db.models import Exists, OuterRef, QuerySet
+from django.urls import reverse
 from django.utils import timezone
 
 from emma_eval.accounts.models import User
@@ -24,6 +26,13 @@ class WaitingRun:
     @property
     def title(self) -> str:
         return self.run.script_version.title
+
+    @property
+    def form(self) -> str:
+        """Where its result is filed: the draft, or a form that the call fills in."""
+        if self.draft:
+            return reverse("draft", args=[self.draft])
+        return f"{reverse('result_new')}?{urlencode({'call': self.run.call.uuid, 'script': self.run.script_id})}"
 
 
 @dataclass(frozen=True)

@@ -42,8 +42,10 @@ class CallQuerySet(models.QuerySet["Call"]):
         """A call on which anything of Safety was run, or is Safety now, is for the trained alone, moments and all."""
         if not user.is_authenticated:
             return self.none()
-        if user.is_trained:
-            return self
+        return self if user.is_trained else self.open_to_all()
+
+    def open_to_all(self) -> CallQuerySet:
+        """Calls of which nothing is for the trained alone."""
         covered = Q(is_safety=True) | Q(script__area=taxonomy.SAFETY)
         runs = Run.objects.filter(covered, call=OuterRef("pk"))
         of_the_call = Result.objects.filter(call_uuid=OuterRef("uuid"), tester=OuterRef("tester"))
@@ -61,6 +63,27 @@ class Browser(models.TextChoices):
     SAFARI = "Safari", "Safari"
     SAMSUNG = "Samsung Internet", "Samsung Internet"
     OTHER = "Other", "Other"
+
+
+# Beginnings of the names by which browsers of one family go, on phones and inside of other programs too.
+_FAMILIES = {
+    "Chrome": Browser.CHROME,
+    "HeadlessChrome": Browser.CHROME,
+    "Chromium": Browser.CHROME,
+    "Edge": Browser.EDGE,
+    "Firefox": Browser.FIREFOX,
+    "Opera": Browser.OPERA,
+    "Mobile Safari": Browser.SAFARI,
+    "Safari": Browser.SAFARI,
+    "Samsung Internet": Browser.SAMSUNG,
+}
+
+
+def family_of(browser: str) -> str:
+    """The family that a browser's name belongs to; empty for none."""
+    if not browser:
+        return ""
+    return next((family for name, family in _FAMILIES.items() if browser.startswith(name)), Browser.OTHER).value
 
 
 class Device(models.TextChoices):

@@ -14,7 +14,7 @@ from emma_eval.accounts.roles import Role, UserRequest, for_roles
 from ..filing.correct_result import Corrected, CorrectedElsewhereError, ReviewedError, correct_result
 from ..filing.forms import ResultForm
 from ..filing.merge_drafts import differences
-from ..filing.tell_call import results_of_call, titles_of
+from ..filing.tell_call import call_held, results_of_call, titles_of
 from ..filing.typed import number_in, typed_in
 from ..models import Result
 from .form_page import FormPage
@@ -58,7 +58,8 @@ def _show(
 ) -> HttpResponse:
     """The form; `is_unsaved` where it holds what was typed and not what is filed."""
     mates = results_of_call(request.user, result.call_uuid, besides=result.draft_uuid)
-    page = FormPage(form, str(result.draft_uuid), result_version=version, is_unsaved=is_unsaved, mates=mates)
+    held = call_held(request.user, result.call_uuid)
+    page = FormPage(form, str(result.draft_uuid), result_version=version, is_unsaved=is_unsaved, mates=mates, held=held)
     return render(request, "results/result_form.html", {**page.context(), "result": result}, status=status)
 
 

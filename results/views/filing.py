@@ -31,10 +31,10 @@ from ..filing.save_draft import (
     discard_draft,
     save_draft,
 )
-from ..filing.tell_call import odds_with, results_of_call, titles_of
+from ..filing.tell_call import call_held, odds_with, results_of_call, titles_of
 from ..filing.tell_drafts import other_drafts
 from ..filing.typed import Typed, number_in, said, typed_in
-from ..models import Draft, Result
+from ..models import Call, Draft, Result
 from .form_page import FormPage
 from .saving import save
 from .words import typed_of
@@ -54,8 +54,8 @@ def result_new(request: UserRequest) -> HttpResponse:
     slug = request.GET.get("script", "")
     if not slug:
         return _pick_a_script(request, uuids.uuid4(), is_new=True)
-    version = _latest_version(request.user, slug)
     call = _call_in(request)
+    version = _version_run(request.user, slug, call)
     if any(result.script_id == slug for result in results_of_call(request.user, call)):
         messages.warning(request, f"“{version.title}” is filed for this call already. Pick another script.")
         return _pick_a_script(request, uuids.uuid4(), is_new=True)
@@ -105,12 +105,19 @@ def _version_for(request: UserRequest, found: Draft | None, typed: Typed | None)
     if named:
         return _version(request.user, named)
     slug = request.GET.get("script") or (found.script_id if found is not None else "")
-    return _latest_version(request.user, slug) if slug else None
+    return _version_run(request.user, slug, _call_in(request)) if slug else None
 
 
 def _version(user: User, pk: str) -> ScriptVersion:
     versions = ScriptVersion.objects.visible_to(user).select_related("script__latest")
     return get_object_or_404(versions, pk=number_in(pk))
+
+
+def _version_run(user: User, slug: str, call: uuids.UUID | None) -> ScriptVersion:
+    """The version that was run on the call that the address names; otherwise the script's latest."""
+    held = call_held(user, call)
+    run = held.runs.filter(script__slug=slug).first() if held else None
+    return _version(user, str(run.script_version_id)) if run else _latest_version(user, slug)
 
 
 def _latest_version(user: User, slug: str) -> ScriptVersion:
@@ -143,15 +150,23 @@ def _first_words(user: User, version: ScriptVersion, call: uuids.UUID | None) ->
             "met_emma_before": known["met_emma_before"],
             "camera_used": YES if version.uses_camera else NO,
         }
-    build = Build.objects.filter(is_current=True).first()
+    held = call_held(user, call)
+    build = (held.build if held else None) or Build.objects.current_build()
     has_met = Result.objects.filter(tester=user, never_started=False).exists()
     return {
-        "call": str(uuids.uuid4()),
-        **({} if version.script.retired_at else {"called_at": f"{timezone.localtime():%Y-%m-%dT%H:%M}"}),
+        "call": str(held.uuid if held else uuids.uuid4()),
+        **_first_time(version, held),
         "camera_used": YES if version.uses_camera else NO,
         **({"build": str(build.pk)} if build else {}),
         **({"met_emma_before": YES} if has_met else {}),
     }
+
+
+def _first_time(version: ScriptVersion, held: Call | None) -> Typed:
+    """When the call began, to the second, where that was told; otherwise now, unless now is too late."""
+    if held and held.started_at:
+        return {"called_at": f"{timezone.localtime(held.started_at):%Y-%m-%dT%H:%M:%S}"}
+    return {} if version.script.retired_at else {"called_at": f"{timezone.localtime():%Y-%m-%dT%H:%M}"}
 
 
 def _show(request: UserRequest, page: FormPage, status: int = 200) -> HttpResponse:
@@ -161,6 +176,7 @@ def _show(request: UserRequest, page: FormPage, status: int = 200) -> HttpRespon
         page,
         mates=results_of_call(request.user, page.call, besides=draft_uuid),
         other_drafts=other_drafts(request.user, page.version.script, besides=draft_uuid),
+        held=call_held(request.user, page.call),
     )
     return render(request, "results/result_form.html", page.context(), status=status)
 

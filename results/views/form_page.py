@@ -16,7 +16,7 @@ from ..filing.forms import ResultForm
 from ..filing.tell_call import titles_of
 from ..filing.tell_drafts import DraftLine
 from ..filing.typed import PLACE, place_name
-from ..models import DIMENSION_KEYS, MOST_COMMENT_CHARACTERS, Result
+from ..models import DIMENSION_KEYS, MOST_COMMENT_CHARACTERS, Call, Result
 
 # Where the link of an error leads; a field that is not listed stands under its own name.
 _ANCHORS = {
@@ -87,6 +87,7 @@ class FormPage:
     """The form with all that stands around it.
 
     `mates` are the tester's other results of the same call; `at_odds` is the one that this form can't stand beside.
+    `held` is the call with its moments, where it was held beside the live-call page.
     """
 
     form: ResultForm
@@ -100,6 +101,7 @@ class FormPage:
     mates: list[Result] = field(default_factory=list)
     at_odds: Result | None = None
     other_drafts: list[DraftLine] = field(default_factory=list)
+    held: Call | None = None
 
     @property
     def call(self) -> uuids.UUID | None:

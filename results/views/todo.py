@@ -1,4 +1,4 @@
-"""The to-do page: drafts to go on with, and calls that wait for a recording link."""
+"""The to-do page: calls that wait for their results, drafts to go on with, and calls that wait for a recording link."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ..filing.rules import Code, Fault, without_control_characters
 from ..filing.tell_call import titles_of, waiting_calls
 from ..filing.tell_drafts import tell_drafts
 from ..filing.typed import number_in
+from ..live_call.wait_for_results import calls_that_wait
 from ..models import Draft, Result
 from .correcting import own_result
 
@@ -34,6 +35,7 @@ def _show(request: UserRequest, typed: str = "", wrong: int = 0, words: str = ""
     drafts = Draft.objects.visible_to(request.user).select_related("script__latest").order_by("-saved_at")
     context = {
         "drafts": tell_drafts(drafts[:MOST_SHOWN]),
+        "unfiled": calls_that_wait(request.user, MOST_SHOWN),
         "calls": waiting_calls(request.user, MOST_SHOWN),
         "has_filed": Result.objects.visible_to(request.user).filter(tester=request.user).exists(),
         "typed": typed,

@@ -52,18 +52,23 @@ def test_it_says_how_often_it_was_run_by_build(tester_client: Client, script: Sc
     assert ["".join(row) for row in rows] == ["2026.10", "2", "2026.9", "5"]
 
 
-def test_the_buttons_are_for_testers_and_the_current_build(tester_client: Client, script: Script) -> None:
-    Site.objects.create(pk=1, call_link="https://emma.test/site")
-    assert 'href="https://emma.test/site" target="_blank" rel="noopener noreferrer"' in page(tester_client)
-    make.build(is_current=True, call_link="https://emma.test/build")
+def test_a_tester_starts_a_call_or_adds_a_result(tester_client: Client, script: Script) -> None:
     text = page(tester_client)
+    assert re.search(r'action="/calls/new/">.*name="script" value="plain-talk".*name="uuid" value="[0-9a-f-]{36}"', text)
+    assert text.index("Start a call") < text.index("Add a result")
+    assert "/results/new/?script=plain-talk" in text
+    assert text.count("button primary") == 1
+
+
+def test_those_who_file_nothing_are_offered_emma_alone(manager_client: Client, script: Script) -> None:
+    Site.objects.create(pk=1, call_link="https://emma.test/site")
+    assert 'href="https://emma.test/site" target="_blank" rel="noopener noreferrer"' in page(manager_client)
+    make.build(is_current=True, call_link="https://emma.test/build")
+    text = page(manager_client)
     assert "https://emma.test/build" in text
     assert "https://emma.test/site" not in text
-    assert "/results/new/?script=plain-talk" in text
-
-
-def test_those_who_file_nothing_are_offered_no_result(manager_client: Client, script: Script) -> None:
-    assert "Add a result" not in page(manager_client)
+    assert "Add a result" not in text
+    assert "Start a call" not in text
 
 
 def test_a_retired_script_says_so_and_takes_no_results(tester_client: Client, script: Script) -> None:
@@ -71,6 +76,8 @@ def test_a_retired_script_says_so_and_takes_no_results(tester_client: Client, sc
     text = page(tester_client)
     assert "retired on 1 Jan 2026" in text
     assert "Add a result" not in text
+    assert "Start a call" not in text
+    assert "call-bar" not in text
 
 
 def test_editing_is_offered_to_the_eval_team_alone(tester_client: Client, eval_client: Client, script: Script) -> None:

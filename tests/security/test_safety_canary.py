@@ -28,7 +28,7 @@ from emma_eval.accounts.models import AuditEntry
 from emma_eval.accounts.roles import Role
 from emma_eval.accounts.views import audit as audit_page
 from results.listing import keyset
-from results.models import DIMENSION_KEYS, Draft, Result, SheetUpload
+from results.models import DIMENSION_KEYS, Call, Draft, Result, SheetUpload
 from results.old_sheet.import_sheet import import_sheet
 from scripts_catalog import taxonomy
 from scripts_catalog.models import RunCount, Script, ScriptVersion
@@ -50,6 +50,7 @@ RESTLESS = re.compile(
     r"|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
     r"|\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?"
     r"|uploaded [\w\s]+,"
+    r"|elapsed_ms&quot;: \d+"
     r'|src="data:image/svg\+xml;base64,[^"]+"|<code class="key">\w+</code>'
 )
 
@@ -239,6 +240,7 @@ def read_some(client: Client, world: World) -> dict[str, str]:
         (Result, "tester", "/results/"),
         (Result, "manager", "/dashboard/"),
         (Draft, "tester", "/todo/"),
+        (Call, "tester", "/todo/"),
         (SheetUpload, "eval team", "/import/"),
         (AuditEntry, "administrator", "/audit/"),
     ],
