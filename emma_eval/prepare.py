@@ -24,12 +24,20 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 FOLDERS = ("recordings", "queue", "control", "mail", "static")
 
 
-def make_secret(var: Path) -> None:
-    """A secret of this folder's own, readable by its owner alone; made once."""
-    if os.environ.get("EMMA_SECRET_KEY") or (var / "secret_key").exists():
-        return
+def new_secret() -> str:
+    return secrets.token_urlsafe(50)
+
+
+def write_secret(var: Path, secret: str) -> None:
+    """Keep it in the folder, readable by its owner alone."""
     with os.fdopen(os.open(var / "secret_key", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as kept:
-        kept.write(secrets.token_urlsafe(50))
+        kept.write(secret)
+
+
+def make_secret(var: Path) -> None:
+    """A secret of this folder's own; made once."""
+    if not os.environ.get("EMMA_SECRET_KEY") and not (var / "secret_key").exists():
+        write_secret(var, new_secret())
 
 
 def make_folders(var: Path) -> None:

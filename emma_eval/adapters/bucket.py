@@ -1,0 +1,119 @@
+"""An S3 bucket: is it there, is it closed, what lies in it, one file in or out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import IO, Any
+
+import boto3
+from botocore import UNSIGNED
+from botocore.config import Config
+from botocore.exceptions import ClientError
+
+REFUSED = {"AccessDenied", "403", "Forbidden"}
+HAS_NO_BLOCK = {"NotImplemented", "MethodNotAllowed", "501", "405"}
+IS_OPEN = "NoSuchPublicAccessBlockConfiguration"
+
+
+@dataclass(frozen=True)
+class StoredObject:
+    """One file in a bucket, by the words of its server."""
+
+    key: str
+    size: int
+    etag: str
+
+
+@dataclass(frozen=True)
+class Closed:
+    """Whether strangers are kept out of a bucket: what was asked, and what the server said."""
+
+    strangers_are_refused: bool
+    block_is_on: bool | None  # None: this server knows no public access block
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """A bucket and the key to it. Each question waits `patience_s` at most, and is asked once."""
+
+    name: str
+    endpoint: str | None
+    region: str
+    key: str
+    secret: str = field(repr=False)
+    patience_s: float = 20
+
+    def _config(self, **more: Any) -> Config:
+        return Config(
+            s3={"addressing_style": "path"},
+            connect_timeout=self.patience_s,
+            read_timeout=self.patience_s,
+            retries={"max_attempts": 0},
+            **more,
+        )
+
+    @cached_property
+    def _as_owner(self) -> Any:
+        return boto3.client(
+            "s3",
+            endpoint_url=self.endpoint,
+            region_name=self.region,
+            aws_access_key_id=self.key,
+            aws_secret_access_key=self.secret,
+            config=self._config(signature_version="s3v4"),
+        )
+
+    @cached_property
+    def _as_stranger(self) -> Any:
+        return boto3.client(
+            "s3",
+            endpoint_url=self.endpoint,
+            region_name=self.region,
+            config=self._config(signature_version=UNSIGNED),
+        )
+
+    def reach(self) -> None:
+        """Raise what the library raises, unless the bucket answers to our key."""
+        self._as_owner.head_bucket(Bucket=self.name)
+
+    def is_closed(self) -> Closed:
+        """Ask for its content without a key, and for its public access block."""
+        return Closed(self._refuses_strangers(), self._block_is_on())
+
+    def _refuses_strangers(self) -> bool:
+        try:
+            self._as_stranger.list_objects_v2(Bucket=self.name, MaxKeys=1)
+        except ClientError as told:
+            return _code(told) in REFUSED
+        return False
+
+    def _block_is_on(self) -> bool | None:
+        try:
+            answer = self._as_owner.get_public_access_block(Bucket=self.name)
+        except ClientError as told:
+            if _code(told) in HAS_NO_BLOCK | REFUSED:
+                return None
+            if _code(told) == IS_OPEN:
+                return False
+            raise
+        block = answer["PublicAccessBlockConfiguration"]
+        return bool(block) and all(block.values())
+
+    def objects(self) -> Iterator[StoredObject]:
+        for page in self._as_owner.get_paginator("list_objects_v2").paginate(Bucket=self.name):
+            for found in page.get("Contents", []):
+                yield StoredObject(found["Key"], found["Size"], found["ETag"].strip('"'))
+
+    def open(self, key: str) -> IO[bytes]:
+        """Its bytes, as they come."""
+        body: IO[bytes] = self._as_owner.get_object(Bucket=self.name, Key=key)["Body"]
+        return body
+
+    def put(self, key: str, source: IO[bytes]) -> None:
+        self._as_owner.upload_fileobj(source, self.name, key)
+
+
+def _code(told: ClientError) -> str:
+    return str(told.response.get("Error", {}).get("Code", ""))

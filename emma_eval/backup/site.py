@@ -1,0 +1,80 @@
+"""What this site keeps and where: its database, folders, secret and bucket, read from the settings."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from emma_eval.adapters.bucket import Bucket
+
+from .postgresql import Database
+
+BASE_DIR = Path(__file__).resolve().parent.parent.parent
+MADE_AGAIN = "exports/"  # what of the bucket is not kept: an export is made again by asking for it
+
+
+def version() -> str:
+    found: dict[str, Any] = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())
+    return str(found["project"]["version"])
+
+
+def engine() -> str:
+    return "sqlite" if settings.DATABASES["default"]["ENGINE"].endswith("sqlite3") else "postgresql"
+
+
+def sqlite_path() -> Path:
+    return Path(settings.DATABASES["default"]["NAME"])
+
+
+def postgres() -> Database:
+    return Database.of_settings(settings.DATABASES["default"])
+
+
+def folders() -> dict[str, Path]:
+    """The folders whose files can't be made again, by their names in a backup."""
+    return {"recordings": settings.RECORDINGS_DIR, "imports": settings.IMPORTS_DIR}
+
+
+def files_in(folder: Path) -> Iterator[Path]:
+    """Its files, in order. What links elsewhere is not ours to keep."""
+    for path, below, names in os.walk(folder):
+        below.sort()
+        for name in sorted(names):
+            found = Path(path) / name
+            if found.is_file() and not found.is_symlink():
+                yield found
+
+
+def secret_path() -> Path:
+    return Path(settings.VAR_DIR / "secret_key")
+
+
+def keeps_its_secret() -> bool:
+    """Whether the secret is the folder's own; one of the environment is kept by whoever set it."""
+    return not os.environ.get("EMMA_SECRET_KEY", "").strip() and secret_path().exists()
+
+
+def fingerprint(secret: str) -> str:
+    """Tells whether two secrets are the same, and nothing else: they are long and random."""
+    return hashlib.sha256(f"emma-eval backup {secret}".encode()).hexdigest()[:16]
+
+
+def bucket(patience_s: float = 20) -> Bucket | None:
+    """The bucket of EMMA_S3_BUCKET, if files are kept in one."""
+    if not settings.S3_BUCKET:
+        return None
+    said = settings.STORAGES["exports"]["OPTIONS"]
+    return Bucket(
+        name=said["bucket_name"],
+        endpoint=said["endpoint_url"],
+        region=said["region_name"],
+        key=said["access_key"],
+        secret=said["secret_key"],
+        patience_s=patience_s,
+    )
