@@ -13,10 +13,11 @@ from django.test import override_settings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from results.models import ProblemOrder
+from results.models import ProblemOrder, Result
 from results.old_sheet.labels import TAG_OF_LABEL, plain, tags_in
 from results.old_sheet.read_row import (
     CAMERA_AGAINST_VISION,
+    MOST_OF,
     NOT_IN_ORDER,
     NOT_THE_BIGGEST_FIRST,
     WITHOUT_ITS_TAG,
@@ -471,6 +472,10 @@ def test_camera_note_and_machine_are_kept(catalogue: Catalogue) -> None:
 def test_what_does_not_fit_is_a_fault(catalogue: Catalogue, key: str, most: int) -> None:
     assert reasons(catalogue, **{key: "x" * most}) == []
     assert reasons(catalogue, **{key: "x" * (most + 1)}) == ["text too long"]
+
+
+def test_as_much_of_a_machine_is_taken_as_a_result_holds() -> None:
+    assert {key: Result._meta.get_field(key).max_length for key in MOST_OF} == MOST_OF  # type: ignore[union-attr]
 
 
 # --- the key and the digest ----------------------------------------------------------------------
