@@ -7,6 +7,7 @@ from datetime import date
 
 from django.utils.formats import date_format
 
+from results.models import Connection, Device
 from scripts_catalog import taxonomy
 
 from .choices import Choices
@@ -36,6 +37,9 @@ def chips_of(asked: Asked, choices: Choices) -> list[Chip]:
         (_either(filters.started, "The call took place", "The call never started"), filters.but(started=None)),
         (_either(filters.camera_used, "Camera used", "Camera not used"), filters.but(camera_used=None)),
         (_either(filters.met_emma_before, "Had met Emma before", "New to Emma"), filters.but(met_emma_before=None)),
+        (_named("Browser", filters.browser), filters.but(browser="")),
+        (_named("Device", dict(Device.choices).get(filters.device)), filters.but(device="")),
+        (_named("Connection", dict(Connection.choices).get(filters.connection)), filters.but(connection="")),
         (filters.first_day and f"From {_day(filters.first_day)}", filters.but(first_day=None)),
         (filters.last_day and f"To {_day(filters.last_day)}", filters.but(last_day=None)),
     ]

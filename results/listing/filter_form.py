@@ -11,6 +11,7 @@ from django import forms
 from django.forms.utils import flatatt
 from django.utils.safestring import SafeString
 
+from results.models import Browser, Connection, Device
 from scripts_catalog import taxonomy
 from scripts_catalog.models import sort_key_of
 
@@ -23,7 +24,10 @@ SCALE = [(str(value), str(value)) for value, _ in taxonomy.SCALE]
 NO_RATING = f"Pick a rating from {SCALE[0][0]} to {SCALE[-1][0]}."
 DIMENSIONS = [(dimension.key, dimension.name) for dimension in taxonomy.DIMENSIONS]
 PROBLEMS = [(group.name, [(tag.key, tag.label) for tag in group.tags]) for group in taxonomy.TAG_GROUPS]
-OPENED_BY = ("area", "problem", "dimension", "low", "high", "returning", "camera", "started", "from", "to")
+OPENED_BY = (
+    *("area", "problem", "dimension", "low", "high", "returning", "camera", "started"),
+    *("browser", "device", "connection", "from", "to"),
+)
 
 
 class Select(forms.Widget):
@@ -157,6 +161,9 @@ class FilterForm(forms.Form):
             "started": YesNoField("The call", "Took place", "Never started"),
             "camera": YesNoField("Camera", "Used", "Not used"),
             "returning": YesNoField("Talked to Emma before", "Yes", "No"),
+            "browser": PickField("Browser", Browser.choices),
+            "device": PickField("Device", Device.choices),
+            "connection": PickField("Connection", Connection.choices),
             "from": DayField("From"),
             "to": DayField("To"),
         }
@@ -195,6 +202,9 @@ class FilterForm(forms.Form):
             met_emma_before=said.get("returning"),
             camera_used=said.get("camera"),
             started=said.get("started"),
+            browser=said.get("browser", ""),
+            device=said.get("device", ""),
+            connection=said.get("connection", ""),
             first_day=said.get("from"),
             last_day=said.get("to"),
         )

@@ -34,6 +34,9 @@ class Filters:
     met_emma_before: bool | None = None
     camera_used: bool | None = None
     started: bool | None = None
+    browser: str = ""
+    device: str = ""
+    connection: str = ""
     first_day: date | None = None
     last_day: date | None = None
 
@@ -42,7 +45,7 @@ class Filters:
 
     def narrow(self, rows: ResultQuerySet) -> ResultQuerySet:
         """The rows that fit, in no order: for counts. The database starts wherever the fewest rows are."""
-        rows = self._plain(rows.filter(**self._range()))
+        rows = self._plain(_by_its_index(rows.filter(**self._range()), self._noted()))
         if self.problem:
             # A tag stands on a result once, so the join doubles no row.
             rows = rows.filter(problems__tag=self.problem, **({"problems__rank": 1} if self.is_biggest else {}))
@@ -54,7 +57,7 @@ class Filters:
         What would tempt the database to another index, and then to sort, is written so that it can't:
         other tables are asked row by row, and another dimension's range is about a sum that no index has.
         """
-        rows = self._plain(rows)
+        rows = self._plain(_by_its_index(rows, self._noted()) if column == "called_at" else rows)
         if self.problem:
             tagged = Problem.objects.filter(result=OuterRef("pk"), tag=self.problem)
             rows = rows.filter(Exists(tagged.filter(rank=1) if self.is_biggest else tagged))
@@ -78,10 +81,16 @@ class Filters:
             "met_emma_before": self.met_emma_before,
             "camera_used": self.camera_used,
             "never_started": None if self.started is None else not self.started,
+            **self._noted(),
             "called_at__gte": self.first_day and _midnight(self.first_day),
             "called_at__lt": self.last_day and _midnight(self.last_day + timedelta(days=1)),
         }
         return _without_empty(lookups)
+
+    def _noted(self) -> dict[str, Any]:
+        """What is asked of the device that a call was held on."""
+        lookups = {"browser": self.browser, "device": self.device, "connection": self.connection}
+        return {column: value for column, value in lookups.items() if value}
 
     def _range(self, column: str = "") -> dict[str, Any]:
         column = column or self.dimension
@@ -114,6 +123,13 @@ NAME_OF = {
     "first_day": "from",
     "last_day": "to",
 }
+
+
+def _by_its_index(rows: ResultQuerySet, noted: dict[str, Any]) -> ResultQuerySet:
+    """Say what follows from it, too: that something is noted at all. Only so SQLite takes the index of such rows."""
+    for column in noted:
+        rows = rows.exclude(**{column: ""})
+    return rows
 
 
 def _without_empty(lookups: dict[str, Any]) -> dict[str, Any]:

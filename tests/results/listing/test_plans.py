@@ -18,7 +18,19 @@ from tests import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
 
-FILTERS = ["none", "script", "build", "tester", "script and text", "area", "problem", "range", "never started"]
+FILTERS = [
+    "none",
+    "script",
+    "build",
+    "tester",
+    "script and text",
+    "area",
+    "problem",
+    "range",
+    "never started",
+    "browser",
+    "machine",
+]
 
 
 @pytest.fixture
@@ -38,6 +50,8 @@ def filters_of(name: str, result: Result) -> Filters:
         "problem": Filters(problem="too_long", is_biggest=True),
         "range": Filters(dimension="content", low=2, high=3),
         "never started": Filters(started=False),
+        "browser": Filters(browser="Chrome"),
+        "machine": Filters(browser="Chrome", device="phone", connection="wifi"),
         "days": Filters(first_day=day, last_day=day),
     }[name]
 
@@ -131,6 +145,19 @@ def test_days_sorted_by_date_are_one_stretch_of_the_index(tester: User, filed: R
         plan = plan_of(page_queries(tester, Asked(filters_of("days", filed), Sort(), place))[0])
         assert not is_sorted_by_hand(plan), plan
         assert reads_off_an_index(plan), plan
+
+
+@pytest.mark.parametrize("column", ["browser", "device", "connection"])
+def test_what_was_noted_of_the_device_is_one_stretch_of_its_index_by_date(
+    tester: User, filed: Result, column: str
+) -> None:
+    asked = Asked(Filters(**{column: "Safari"}), Sort(), Place(Cursor(filed.called_at, filed.pk)))
+    plan = plan_of(page_queries(tester, asked)[0])
+    assert not is_sorted_by_hand(plan), plan
+    if connection.vendor == "sqlite":
+        assert f"result_{column} ({column}=? AND called_at<?)" in plan, plan
+    else:
+        assert re.search(rf"result_{column} on .*\n.*Index Cond: .*{column}.* AND \(?called_at <=", plan), plan
 
 
 @pytest.mark.parametrize("user_kind", ["trained", "untrained"])
