@@ -35,7 +35,6 @@ const clockText = (ms) => {
 };
 const speak = (words) => { part("says").textContent = words; };
 const setText = (element, words) => { if (element.textContent !== words) element.textContent = words; };
-const counted = (count, one, many) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
 // --- how it stands: what was told, and over it what was not ------------------------------------------------
 
@@ -78,7 +77,7 @@ function put(name, value, { soon = 0 } = {}) {
   marks.keep(call, name, value).then(() => unkept.delete(name), () => unkept.add(name)).finally(() => {
     if (pending.get(name) === value) writing.delete(name);
     channel?.postMessage({ kind: "changed" });
-    showStanding();
+    show();
   });
   show();
   soon ? tellIn(soon) : tell();
@@ -371,14 +370,14 @@ function showRuns(state) {
   const next = part("next");
   next.disabled = current.offFrom !== null || current.next === null;
   setText(part("next-words", next), current.next === null ? "Steps done" : current.offFrom !== null ? "Off-script" : `Step ${current.next} done`);
-  setText(part("place"), current.offFrom !== null ? "Off-script" : `Step ${current.next} of ${current.steps_count}`);
+  if (current.offFrom === null) setText(part("place"), `Step ${current.next} of ${current.steps_count}`);
 }
 
 function showSteps(section, run, state) {
   for (const item of parts("step", section)) {
     const step = item.dataset.step;
     const isTicked = step in run.ticks;
-    const isNow = state !== "ended" && run.offFrom === null && Number(step) === run.next;
+    const isNow = state === "during" && run.offFrom === null && Number(step) === run.next;
     item.classList.toggle("is-done", isTicked);
     item.classList.toggle("is-now", isNow);
     isNow ? item.setAttribute("aria-current", "step") : item.removeAttribute("aria-current");
@@ -389,9 +388,9 @@ function showSteps(section, run, state) {
   }
   const isOff = run.offFrom !== null;
   const off = part("off", section);
-  off.classList.toggle("is-now", isOff && state !== "ended");
-  part("off-panel", off).hidden = !isOff || state === "ended";
-  part("off-begin", off).hidden = isOff || state !== "during";
+  off.classList.toggle("is-now", isOff && state === "during");
+  part("off-panel", off).hidden = !isOff || state !== "during";
+  part("off-begin", off).hidden = isOff && state === "during";
   part("off-back", off).hidden = run.isTicked;
 }
 
@@ -436,11 +435,14 @@ function rowOf(moment) {
   setText(mend, moment.words ? "Change" : "Add words");
   mend.setAttribute("aria-label", `${moment.words ? "Change the words of" : "Add words to"} the moment at ${at}`);
   part("mending", row).setAttribute("aria-label", `Words for the moment at ${at}`);
-  setText(part("standing", row), moment.why ? `not kept: ${moment.why}` : moment.isHere ? "kept here only" : "kept");
+  setText(part("standing", row), moment.why ? `not kept: ${moment.why}` : moment.isHere ? standingHere(`moment:${moment.uuid}`) : "kept");
   row.classList.toggle("is-here", Boolean(moment.isHere));
   part("take-off", row).hidden = !moment.why;
   return row;
 }
+
+// "Kept" is said only of what outlives this browser's end.
+const standingHere = (name) => (writing.has(name) ? "keeping…" : unkept.has(name) ? "not kept yet" : "kept here only");
 
 function newRow({ uuid }) {
   const row = part("moment-row").content.firstElementChild.cloneNode(true);
@@ -494,7 +496,9 @@ function showClock() {
 
 function showStretch(section, ms) {
   const left = ms < ENOUGH_MS ? ENOUGH_MS - ms : Math.max(0, DONE_MS - ms);
-  setText(part("left", section), clockText(Math.ceil(left / 1000) * 1000));
+  const leftText = clockText(Math.ceil(left / 1000) * 1000);
+  setText(part("left", section), leftText);
+  setText(part("place"), left ? `Off-script: ${leftText} to ${ms < ENOUGH_MS ? "1:00" : "2:00"}` : "Off-script: done");
   const words = ms < ENOUGH_MS ? "Keep talking: a minute at least." : ms < DONE_MS ? "Enough. Until 2:00 is better." : "Done. End the call when you like.";
   const line = part("left-words", section);
   if (line.textContent !== words && ms >= ENOUGH_MS) speak(words);
@@ -510,19 +514,20 @@ function showStanding() {
   const words = isStuck
     ? isLost ? `Not sent, and this browser can't keep a copy: ${count}` : `Kept here, not sent yet: ${count}`
     : !navigator.onLine ? "Offline. What you mark is kept here."
-      : isFull ? `${MOST_MOMENTS} moments: this call holds no more` : count ? null : "All kept";
+      : isFull ? `${MOST_MOMENTS} moments: this call holds no more` : count ? null : stateNow() === "before" ? "" : "All kept";
   for (const line of parts("standing-line")) {
-    if (words !== null && line.dataset.words !== words + (trouble?.words ?? "")) drawStanding(line, words);
-    line.classList.toggle("is-wrong", isStuck || Boolean(trouble?.words));
+    if (words !== null && line.dataset.shown !== words + (trouble?.words ?? "")) drawStanding(line, words);
+    line.classList.toggle("is-wrong", isLost || Boolean(trouble?.words));
+    line.classList.toggle("is-here", isStuck);
   }
   part("mark").setAttribute("aria-disabled", String(isFull));
   const saysUnsent = part("ended-unsent");
   saysUnsent.hidden = !count || isLeaving;
-  setText(saysUnsent, `${counted(count, "thing is", "things are")} kept in this browser and not sent yet. You can file all the same: it is sent as soon as the site can be reached.`);
+  setText(saysUnsent, `Kept in this browser, not sent yet: ${count}. Sent as soon as the site can be reached; file all the same, or wait for it.`);
 }
 
 function drawStanding(line, words) {
-  line.dataset.words = words + (trouble?.words ?? "");
+  line.dataset.shown = words + (trouble?.words ?? "");
   line.textContent = trouble?.words ? `${trouble.words} ${words === "All kept" ? "" : words}` : words;
   if (!trouble?.link) return;
   const link = document.createElement("a");
@@ -603,11 +608,8 @@ document.addEventListener("keydown", (event) => {
   act(pressOf(event));
 });
 
-// What needs this script is shown, and what stands in for it goes.
-function dress(within) {
-  for (const element of parts("scripted", within)) element.hidden = false;
-  for (const element of parts("unscripted", within)) element.remove();
-}
+// What stands in for this script goes.
+const dress = (within) => parts("unscripted", within).forEach((element) => element.remove());
 
 // --- start --------------------------------------------------------------------------------------------------------------------
 
