@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,7 +17,10 @@ from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
+from emma_eval.bucket import bucket_of_this_site
 from emma_eval.start import read_settings
+
+PATIENCE_S = 2.0
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,42 @@ def _recordings() -> Finding:
     return Finding("recordings", True, f"kept in the folder {folder}", needed=False)
 
 
+def _bucket() -> Finding:
+    bucket = bucket_of_this_site(PATIENCE_S)
+    if bucket is None:
+        return Finding("bucket", True, "none is configured: files are kept in folders", needed=False)
+    bucket.reach()
+    return Finding("bucket", True, f"{bucket.name} answers to our key", needed=False)
+
+
+def _strangers() -> Finding:
+    """Only for people at a terminal: nobody without our key may look into the bucket."""
+    bucket = bucket_of_this_site(PATIENCE_S)
+    if bucket is None:
+        return Finding("bucket's door", True, "there is no bucket", needed=False)
+    closed = bucket.is_closed()
+    if not closed.strangers_are_refused:
+        return Finding("bucket's door", False, "OPEN: whoever asks without a key is let in. Close it now", needed=False)
+    if closed.block_is_on is False:
+        return Finding("bucket's door", False, "closed, but its public access block is off: turn it on", needed=False)
+    block = "its public access block is on" if closed.block_is_on else "its server tells of no public access block"
+    return Finding("bucket's door", True, f"closed to strangers; {block}", needed=False)
+
+
+def _sign_on() -> Finding:
+    """Only for people at a terminal: whether the provider answers, and what its word counts for here."""
+    found = settings.SIGN_ON
+    if found is None:
+        return Finding("sign-on", True, "none is configured: people sign in with passwords", needed=False)
+    roles = f"roles from {len(found.roles)} groups" if found.roles else "roles given by hand"
+    training = f"training from the claim {found.training_claim}" if found.training_claim else "training given by hand"
+    doors = "and no other way in" if found.only else "beside passwords"
+    address = f"{found.issuer}/.well-known/openid-configuration"
+    with urllib.request.urlopen(address, timeout=PATIENCE_S) as answer:  # noqa: S310  (settings allow http(s) alone)
+        answer.read(1)
+    return Finding("sign-on", True, f"{found.issuer} answers; {roles}, {training}, {doors}", needed=False)
+
+
 def _mail() -> Finding:
     if settings.EMAIL_BACKEND.endswith("filebased.EmailBackend"):
         return Finding("mail", True, f"written to files in {settings.EMAIL_FILE_PATH}", needed=False)
@@ -94,9 +134,10 @@ PROBES: tuple[Probe, ...] = (
     ("outbox", _outbox),
     ("broker", _broker),
     ("recordings", _recordings),
+    ("bucket", _bucket),
     ("mail", _mail),
 )
-SLOW_PROBES: tuple[Probe, ...] = (("workers", _worker),)
+SLOW_PROBES: tuple[Probe, ...] = (("workers", _worker), ("bucket's door", _strangers), ("sign-on", _sign_on))
 NEEDED = frozenset({"database", "migrations"})
 IN_THE_DATABASE = frozenset({"migrations", "outbox"})
 

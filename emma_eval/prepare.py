@@ -1,4 +1,7 @@
-"""Make everything ready to be served: `python -m emma_eval.prepare [--no-demo]`, part of `./emma up`.
+"""Make everything ready to be served: `python -m emma_eval.prepare [--no-demo | --static]`, part of `./emma up`.
+
+`--no-demo` is what a server runs at each release, before the new web processes start; `--static` collects the static
+files alone, for an image.
 
 Safe to run again and again; quick when there is nothing to do. What it does goes to standard error,
 the closing words for people to standard output.
@@ -48,12 +51,12 @@ def make_folders(var: Path) -> None:
 
 
 def static_digest() -> str:
-    """Names, sizes and times of all files that pages may ask for."""
+    """Names and contents of all files that pages may ask for: in an image their times are those of its making."""
     digest = hashlib.sha256()
     for finder in get_finders():
-        for path, storage in finder.list([]):
-            found = Path(storage.path(path)).stat()
-            digest.update(f"{path} {found.st_size} {found.st_mtime_ns}\n".encode())
+        for path, storage in sorted(finder.list([]), key=lambda found: str(found[0])):
+            content = hashlib.sha256(Path(storage.path(path)).read_bytes()).hexdigest()
+            digest.update(f"{path} {content}\n".encode())
     return digest.hexdigest()
 
 
@@ -73,8 +76,8 @@ def said_by(command: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    if arguments not in ([], ["--no-demo"]):
-        sys.stderr.write("./emma up knows only --no-demo.\n")
+    if arguments not in ([], ["--no-demo"], ["--static"]):
+        sys.stderr.write("python -m emma_eval.prepare knows only --no-demo and --static.\n")
         return 2
     var = Path(os.environ.get("EMMA_VAR") or BASE_DIR / "var").resolve()
     try:
@@ -84,6 +87,9 @@ def main(arguments: list[str]) -> int:
         sys.exit(f"Emma Eval can't start. EMMA_VAR is {str(var)!r} ({cause.strerror}): set it to a folder of ours.")
     read_settings()
     django.setup()
+    if arguments == ["--static"]:
+        collect_static_files()
+        return 0
     call_command("migrate", interactive=False, verbosity=0)
     collect_static_files()
     said_by("load_catalogue")

@@ -293,7 +293,7 @@ def _store(folder: str, here: Path) -> dict[str, Any]:
 
 
 STATIC_URL = "static/"
-STATIC_ROOT = VAR_DIR / "static"
+STATIC_ROOT = Path(_said("EMMA_STATIC", str(VAR_DIR / "static"))).expanduser().resolve()
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": RECORDINGS_DIR}},

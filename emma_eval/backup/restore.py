@@ -15,6 +15,7 @@ from django.core.management import call_command
 from django.db.migrations.loader import MigrationLoader
 
 from emma_eval import prepare
+from emma_eval.bucket import bucket_of_this_site
 from emma_eval.start import read_settings
 
 from . import postgresql, site, sqlite
@@ -153,7 +154,7 @@ def _put_files(scratch: Path) -> int:
 
 def _fill_bucket(said: Manifest, scratch: Path) -> None:
     """Put back what the backup holds of a bucket; what is there already stays as it is."""
-    bucket = site.bucket()
+    bucket = bucket_of_this_site()
     copies = {place: scratch / copy_of(place) for place in range(len(said.objects))}
     copies = {place: path for place, path in copies.items() if path.exists()}
     if copies and bucket is None:
@@ -169,7 +170,7 @@ def _fill_bucket(said: Manifest, scratch: Path) -> None:
 
 def lacking_in_bucket(said: Manifest) -> tuple[str, ...]:
     """What was in the bucket when the backup was taken, and is not there now in its size."""
-    bucket = site.bucket()
+    bucket = bucket_of_this_site()
     if bucket is None:
         return tuple(stored.key for stored in said.objects)
     there = {stored.key: stored.size for stored in bucket.objects()} if said.objects else {}

@@ -11,8 +11,6 @@ from typing import Any
 
 from django.conf import settings
 
-from emma_eval.adapters.bucket import Bucket
-
 from .postgresql import Database
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
@@ -63,18 +61,3 @@ def keeps_its_secret() -> bool:
 def fingerprint(secret: str) -> str:
     """Tells whether two secrets are the same, and nothing else: they are long and random."""
     return hashlib.sha256(f"emma-eval backup {secret}".encode()).hexdigest()[:16]
-
-
-def bucket(patience_s: float = 20) -> Bucket | None:
-    """The bucket of EMMA_S3_BUCKET, if files are kept in one."""
-    if not settings.S3_BUCKET:
-        return None
-    said = settings.STORAGES["exports"]["OPTIONS"]
-    return Bucket(
-        name=said["bucket_name"],
-        endpoint=said["endpoint_url"],
-        region=said["region_name"],
-        key=said["access_key"],
-        secret=said["secret_key"],
-        patience_s=patience_s,
-    )

@@ -11,6 +11,7 @@ from pathlib import Path
 from django.conf import settings
 
 from emma_eval.adapters.bucket import Bucket, StoredObject
+from emma_eval.bucket import bucket_of_this_site
 
 from . import archive, postgresql, site, sqlite
 from .archive import Target
@@ -25,7 +26,7 @@ def take(target: Path, with_files: bool, now: datetime) -> Manifest:
         found = _keep_database(kept, scratch)
         for name, folder in site.folders().items():
             _keep_folder(kept, name, folder)
-        bucket = site.bucket()
+        bucket = bucket_of_this_site()
         objects = _keep_bucket(kept, bucket, with_files) if bucket else ()
         _keep_secret(kept)
         said = Manifest(
