@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -12,6 +13,7 @@ from django.core.validators import validate_email
 
 from .configured import SignOn
 
+DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 LONGEST_SUBJECT, LONGEST_ADDRESS, LONGEST_NAME = 191, 254, 150
 
 
@@ -72,7 +74,7 @@ def read_trained(said: object) -> Trained | None:
 
 def _day(said: object) -> date | None:
     """A day as YYYY-MM-DD and nothing else: a time of day would leave open whether that day is included."""
-    if not isinstance(said, str) or len(said.strip()) != len("2026-12-31"):
+    if not isinstance(said, str) or not DAY.fullmatch(said.strip()):
         return None
     try:
         return date.fromisoformat(said.strip())

@@ -77,8 +77,8 @@ def _new(claims: Claims, sign_on: SignOn) -> User:
     if not sign_on.roles_of(claims.groups):
         raise RefusedError("no account, and no group that gives a role")
     user = User.objects.create_user(claims.email, name=claims.name)
-    _link(user, claims, sign_on)
     audit.record(None, "made an account by sign-on", user.email)
+    _link(user, claims, sign_on)
     return user
 
 

@@ -74,7 +74,8 @@ def begin(request: HttpRequest, sign_on: SignOn, came_from: str | None) -> str:
     verifier = challenge.pop("code_verifier")
     with _in_our_words():
         _must_be(_issuer_of(road) == sign_on.issuer, "the provider goes by another name than EMMA_OIDC_ISSUER")
-        authorize_url = road.authorize_url
+        authorize_url = str(road.authorize_url)
+        _must_be(authorize_url.startswith(("https://", "http://")), "an address to sign in at that is none")
         client = road.get_client(request, provider.app)
         client.state = provider.stash_redirect_state(
             request, "login", came_from, nonce=nonce, pkce_code_verifier=verifier
