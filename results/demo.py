@@ -1,4 +1,4 @@
-"""The demo team: five people, three builds and sixty results, so that a new house isn't empty.
+"""The demo team: five people, three builds, sixty results and a call without one, so that a new house isn't empty.
 
 Everything of it says that it is a demo. It is loaded once; what people do to it afterwards stays.
 """
@@ -9,10 +9,11 @@ import json
 import os
 import secrets
 import uuid
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import yaml
 from django.contrib.auth.models import Group
@@ -23,6 +24,7 @@ from emma_eval.accounts.models import Training, User
 from emma_eval.accounts.roles import Role
 from scripts_catalog.models import Build, Script
 
+from .demo_calls import Beside, hold_call, run_too
 from .filing.file_result import file_result
 from .filing.rules import Filing, Ratings
 from .models import DIMENSION_KEYS, Result
@@ -31,6 +33,10 @@ ENTRIES = Path(__file__).parent / "data" / "demo.yaml"
 NAMESPACE = uuid.UUID("5b0c8f0e-3f4e-4f4b-9d5c-0a8f6f0d3c11")
 OLDEST_CALL = timedelta(days=66)
 RELEASED_DAYS_AGO = (70, 38, 13)
+UNFILED_SCRIPT = "names-and-numbers"
+UNFILED = Beside(
+    "phone", "5:12", ["1:07 Read the number back without being asked.", "2:31 “Siobhan” with a hard b again.", "4:02"]
+)
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,10 @@ TESTERS = tuple(person for person in PEOPLE if person.role is Role.TESTER)
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry of the file: what a tester filed. `same_call` = on the call of the entry before."""
+    """One entry of the file: what a tester filed. `same_call` = on the call of the entry before.
+
+    `beside`: what was kept beside the call, where it was held on the live-call page.
+    """
 
     script: str
     problems: list[str]
@@ -67,6 +76,7 @@ class Entry:
     met_before: bool = False
     recording: bool = True
     same_call: bool = False
+    beside: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -100,7 +110,9 @@ def load_demo(now: datetime, rng: Random) -> int:
     for place, entry in enumerate(entries):
         if call is None or not entry.same_call:
             call = _call_for(entry, place / (len(entries) - 1), now, rng)
+        _hold(entry, call)
         _file(filing_of(entry, call, builds), call, place)
+    _leave_unfiled(now)
     return len(entries)
 
 
@@ -153,6 +165,20 @@ def filing_of(entry: Entry, call: Call, builds: list[Build]) -> Filing:
         met_emma_before=entry.met_before,
         recording_link=_recording_of(entry, call),
     )
+
+
+def _hold(entry: Entry, call: Call) -> None:
+    script = Script.objects.get(slug=entry.script)
+    if entry.beside:
+        hold_call(call.tester, call.uuid, script, call.called_at, Beside(**entry.beside))
+    elif entry.same_call:
+        run_too(call.tester, call.uuid, script)
+
+
+def _leave_unfiled(now: datetime) -> None:
+    """The call that the first of the testers has just ended and not filed yet."""
+    tester, script = User.objects.get(email=TESTERS[0].email), Script.objects.get(slug=UNFILED_SCRIPT)
+    hold_call(tester, uuid.uuid5(NAMESPACE, "unfiled"), script, now - timedelta(minutes=25), UNFILED)
 
 
 def _recording_of(entry: Entry, call: Call) -> str:

@@ -15,6 +15,8 @@ from django.core.management import call_command
 from emma_eval.accounts.models import User
 from results.demo import ENTRIES, PEOPLE, Call, Entry, filing_of, keep_sign_ins, load_demo
 from results.filing import rules
+from results.live_call.wait_for_results import calls_that_wait
+from results.models import Call as Held
 from results.models import Result
 from scripts_catalog.models import Build, RunCount, Script
 from tests import make
@@ -91,3 +93,20 @@ def test_one_who_is_not_of_the_demo_never_gets_a_password(catalogue: None, tmp_p
     make.user(PEOPLE[0].email, name="A real Tess")
     assert keep_sign_ins(tmp_path / "sign_ins.json") == []
     assert User.objects.get(email=PEOPLE[0].email).check_password(make.PASSWORD)
+
+
+def test_some_of_its_calls_were_held_beside_the_page(demo: None) -> None:
+    held = Held.objects.exclude(ended_at_ms=None)
+    assert held.count() == 9
+    assert {call.device for call in held} == {"phone", "tablet", "computer"}
+    assert all(call.moments.exists() and call.started_at and call.started_at < NOW for call in held)
+    filed = Result.objects.filter(call_uuid__in=held.values("uuid"))
+    assert filed.count() == 9, "eight calls, one of them with two scripts"
+    assert all(result.browser and result.device for result in filed)
+    assert all(result.build_id == held.get(uuid=result.call_uuid).build_id for result in filed)
+
+
+def test_one_call_waits_for_its_result(demo: None) -> None:
+    tess = User.objects.get(email=PEOPLE[0].email)
+    (waiting,) = calls_that_wait(tess, 10)
+    assert [each.title for each in waiting.runs] == ["Names and numbers"]
