@@ -1,0 +1,39 @@
+"""A line of the table: what was measured, of the floor and of us, against which limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .rounds import Ratios
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured thing, in words. `is_met` is None where nothing is promised."""
+
+    what: str
+    floor: str = ""
+    ours: str = ""
+    ratio: str = ""
+    limit: str = ""
+    is_met: bool | None = None
+    aside: str = ""
+
+
+def ratio(what: str, found: Ratios, most: float, unit: str = "ms CPU", aside: str = "") -> Figure:
+    """Ours is at most so many times the floor, in the middle round."""
+    spread = f"{found.middle:.2f} ({min(found.ratios):.2f} to {max(found.ratios):.2f})"
+    return Figure(
+        what=what,
+        floor=f"{found.floor:.3g} {unit}",
+        ours=f"{found.ours:.3g} {unit}",
+        ratio=spread,
+        limit=f"{most:g} times",
+        is_met=found.middle <= most,
+        aside=aside,
+    )
+
+
+def at_most(what: str, found: float, most: float, unit: str, aside: str = "") -> Figure:
+    """Ours alone is at most so much."""
+    return Figure(what, ours=f"{found:.4g} {unit}", limit=f"{most:g} {unit}", is_met=found <= most, aside=aside)
