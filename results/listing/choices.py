@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import Case, CharField, Exists, OuterRef, Value, When
+from django.db.models import CharField, Exists, OuterRef, Value
 from django.db.models.functions import Cast
 
 from emma_eval.accounts.models import User
@@ -39,24 +39,31 @@ class Choices:
 
 def choices_for(user: User) -> Choices:
     """Everything there is to choose, in one query. Who filed nothing that the viewer may see is not in it."""
-    found: dict[str, dict[str, str]] = {"script": {}, "build": {}, "tester": {}}
-    area_of = {}
-    for kind, value, name, area in sorted(_everything(user), key=lambda row: row[2].lower()):
-        found[kind][value] = name
-        if kind == "script":
-            area_of[value] = area
-    newest_first = [name for _, name in sorted(found["build"].items(), reverse=True)]
-    return Choices(found["script"], area_of, newest_first, found["tester"])
+    found: dict[str, list[tuple[str, str, str]]] = {"script": [], "build": [], "tester": []}
+    for kind, value, name, more in _everything(user):
+        found[kind].append((value, name, more))
+    scripts = sorted(found["script"], key=_in_letters)
+    testers = sorted(((value, name or email, "") for value, name, email in found["tester"]), key=_in_letters)
+    return Choices(
+        scripts={slug: title for slug, title, _ in scripts},
+        area_of={slug: area for slug, _, area in scripts},
+        builds=[name for _, name, _ in sorted(found["build"], reverse=True)],
+        testers={key: name for key, name, _ in testers},
+    )
+
+
+def _in_letters(row: tuple[str, str, str]) -> str:
+    return row[1].lower()
 
 
 def _everything(user: User) -> list[tuple[str, str, str, str]]:
+    """Rows of a kind, the value in an address, a name, and what else is known: a script's area, a tester's address."""
     theirs = Result.objects.visible_to(user).filter(tester=OuterRef("pk"))
     written = Script.objects.visible_to(user).filter(latest__isnull=False)
     scripts = written.values_list(_text("script"), "slug", "latest__title", "area")
     builds = Build.objects.order_by().values_list(_text("build"), "sort_key", "name", _text(""))
-    called = Case(When(name="", then="email"), default="name", output_field=CharField())
     filers = User.objects.filter(Exists(theirs))
-    testers = filers.values_list(_text("tester"), Cast("pk", CharField()), called, _text(""))
+    testers = filers.values_list(_text("tester"), Cast("pk", CharField()), "name", "email")
     return list(scripts.union(builds, testers, all=True))
 
 

@@ -139,7 +139,6 @@ class FilterForm(forms.Form):
         any_build: str = "",
     ) -> None:
         super().__init__(data, auto_id="filter-%s")
-        testers = sorted(choices.testers.items(), key=lambda item: item[1].lower())
         fields = {
             "q": forms.CharField(
                 label="Search comments",
@@ -151,7 +150,7 @@ class FilterForm(forms.Form):
             ),
             "script": PickField("Script", choices.scripts_by_area()),
             "build": BuildField(choices.builds, any_build),
-            "tester": PickField("Tester", testers, any_word="Anyone"),
+            "tester": PickField("Tester", choices.testers.items(), any_word="Anyone"),
             "area": PickField("Area", choices.areas()),
             "problem": PickField("Problem", PROBLEMS),
             "biggest": forms.BooleanField(label="as the biggest", required=False),

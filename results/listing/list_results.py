@@ -12,10 +12,10 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from emma_eval.accounts.models import User
-from results.charts import rating_cells
 from results.models import DIMENSION_KEYS, Problem, ProblemOrder, Result, ResultQuerySet
 from scripts_catalog import taxonomy
 
+from . import cells
 from .filters import Filters
 from .keyset import BadCursorError, Cursor, Order, Page, Place, page_of
 
@@ -104,7 +104,7 @@ class Tagged:
 
 @dataclass(frozen=True)
 class Row:
-    """One script run, ready to be written down: a template that works for each cell would take most of the time."""
+    """One script run, ready to be written down: a template that decides in each cell would take most of the time."""
 
     id: int
     day: str
@@ -115,11 +115,36 @@ class Row:
     build: str
     tester: str
     tester_marks: tuple[str, ...]
-    never_started: bool
     ratings: SafeString
     problems: tuple[Tagged, ...]
     problem_order: str
     comment: str
+
+    @property
+    def path(self) -> str:
+        """The address of the result, within that of the list."""
+        return f"{self.id}/"
+
+    @property
+    def badges(self) -> SafeString:
+        return (cells.SAFETY_BADGE if self.is_covered else cells.NOTHING) + cells.badges(self.marks)
+
+    @property
+    def tester_badges(self) -> SafeString:
+        return cells.badges(self.tester_marks)
+
+    @property
+    def problem_lines(self) -> SafeString:
+        return SafeString(
+            "".join(
+                cells.problem_line(problem.label, is_biggest=problem.is_biggest, has_place=problem.has_place)
+                for problem in self.first_problems
+            )
+        )
+
+    @property
+    def note(self) -> SafeString:
+        return cells.note(self.about_the_others)
 
     @property
     def first_problems(self) -> tuple[Tagged, ...]:
@@ -175,8 +200,8 @@ def list_results(user: User, asked: Asked) -> Listing:
 
 
 def _count(asked: Asked, seen: ResultQuerySet, page: Page) -> int:
-    """How many rows fit, as far as it is counted. Reading every comment twice for that would be one time too many."""
-    if asked.filters.text and page.is_whole:
+    """How many rows fit, as far as it is counted. A page that is all there is says so itself."""
+    if page.is_whole:
         return len(page.rows)
     return asked.filters.narrow(seen)[: MOST_COUNTED + 1].count()
 
@@ -209,8 +234,7 @@ def _row_of(row: Any, problems: tuple[Tagged, ...]) -> Row:
         build=row.build__name,
         tester=tester,
         tester_marks=_those(demo=row.tester__is_demo and DEMO not in tester, returning=row.met_emma_before),
-        never_started=row.never_started,
-        ratings=rating_cells(tuple(getattr(row, key) for key in DIMENSION_KEYS)),
+        ratings=cells.ratings(tuple(getattr(row, key) for key in DIMENSION_KEYS), never_started=row.never_started),
         problems=problems,
         problem_order=row.problem_order,
         comment=_excerpt(row.excerpt),
