@@ -55,6 +55,18 @@ WRONG = [
     ("REDIS_URL", "127.0.0.1:6379"),
     ("REDIS_URL", "http://127.0.0.1"),
     ("REDIS_URL", "redis://127.0.0.1:many/0"),
+    ("EMMA_OIDC_ISSUER", "id.example.org"),
+    ("EMMA_OIDC_ISSUER", "http://id.example.org"),
+    ("EMMA_OIDC_ISSUER", "https://"),
+    ("EMMA_OIDC_ISSUER", "https://me@id.example.org"),
+    ("EMMA_OIDC_ISSUER", "https://id.example.org/?realm=us"),
+    ("EMMA_OIDC_ISSUER", "https://id.example.org:many"),
+    ("EMMA_OIDC_ISSUER", "https://id.example.org/.well-known/openid-configuration"),
+    ("EMMA_OIDC_ROLES", "emma-testers"),
+    ("EMMA_OIDC_ROLES", "emma-testers=tester, emma-leads=boss"),
+    ("EMMA_OIDC_ROLES", "=tester"),
+    ("EMMA_OIDC_ONLY", "perhaps"),
+    ("EMMA_MFA_FOR_ADMINISTRATORS", "perhaps"),
 ]
 
 
@@ -80,6 +92,46 @@ def test_the_sentence_keeps_secrets_to_itself(name: str, value: str, monkeypatch
     with pytest.raises(ImproperlyConfigured) as told:
         settings_with(monkeypatch, **{name: value})
     assert "hunter2" not in str(told.value)
+
+
+OIDC = {
+    "EMMA_OIDC_ISSUER": "https://id.example.org/realms/us/",
+    "EMMA_OIDC_CLIENT_ID": "emma-eval",
+    "EMMA_OIDC_CLIENT_SECRET": "hunter2",
+}
+
+
+@pytest.mark.parametrize("missing", OIDC)
+def test_a_part_of_sign_on_that_is_missing_is_named_and_no_secret_is(
+    missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ImproperlyConfigured, match=f"^{missing} is .+: set it to .+") as told:
+        settings_with(monkeypatch, **{name: value for name, value in OIDC.items() if name != missing})
+    assert "hunter2" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "alone", [{"EMMA_OIDC_ONLY": "true"}, {"EMMA_OIDC_ROLES": "a=tester"}, {"EMMA_OIDC_TRAINING_CLAIM": "trained"}]
+)
+def test_what_makes_sense_with_sign_on_alone_asks_for_its_provider(
+    alone: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ImproperlyConfigured, match=r"^EMMA_OIDC_ISSUER is '': set it to"):
+        settings_with(monkeypatch, **alone)
+
+
+def test_sign_on_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    roles = "emma-testers=tester, Emma = leads=eval team,emma-testers=manager"
+    found = settings_with(monkeypatch, **OIDC, EMMA_OIDC_ROLES=roles, EMMA_OIDC_ONLY="true")["SIGN_ON"]
+    assert (found.issuer, found.name, found.groups_claim) == (
+        "https://id.example.org/realms/us",
+        "your organisation",
+        "groups",
+    )
+    assert found.roles_of(frozenset({"emma-testers"})) == {"tester", "manager"}
+    assert found.roles_of(frozenset({"Emma = leads", "canteen"})) == {"eval team"}
+    assert found.only
+    assert settings_with(monkeypatch)["SIGN_ON"] is None
 
 
 def test_set_but_empty_is_the_same_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:

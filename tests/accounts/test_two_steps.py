@@ -116,3 +116,45 @@ def test_a_code_is_asked_for_instead_of_the_password_where_one_likes(tester_clie
     page = tester_client.get("/account/reauthenticate/")
     assert 'href="/account/two-steps/reauthenticate/"' in page.text
     assert "enter a code first" in tester_client.get("/account/two-steps/reauthenticate/").text
+
+
+# --- where this site demands it of administrators ----------------------------------------------
+
+
+@pytest.fixture
+def demanded(settings: Any) -> None:
+    settings.MFA_FOR_ADMINISTRATORS = True
+
+
+@pytest.mark.usefixtures("demanded")
+def test_administrators_are_led_to_set_it_up_first(administrator: User, tester: User) -> None:
+    client = make.client_of(administrator)
+    for path in ("/people/", "/audit/", f"/people/{tester.pk}/"):
+        answer = client.get(path)
+        assert (answer.status_code, answer["Location"]) == (302, "/account/two-steps/totp/activate/")
+    assert "Set up the second one" in client.get("/account/two-steps/", follow=True).text
+    assert client.post(f"/people/{tester.pk}/deactivate/").status_code == 403
+    assert client.get("/people/", headers={"HX-Request": "true"}).status_code == 403
+    assert User.objects.get(pk=tester.pk).is_active
+    assert client.get("/guide/").status_code == 200, "pages of everybody stay open"
+    TOTP.activate(administrator, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    assert client.get("/people/").status_code == 200
+
+
+@pytest.mark.usefixtures("demanded")
+def test_nothing_is_demanded_of_others(manager_client: Client, tester_client: Client) -> None:
+    assert manager_client.get("/people/").status_code == 200
+    assert tester_client.get("/scripts/").status_code == 200
+
+
+def test_where_it_is_not_demanded_administrators_only_may(administrator: User) -> None:
+    assert make.client_of(administrator).get("/people/").status_code == 200
+
+
+@pytest.mark.usefixtures("demanded")
+def test_sign_on_has_asked_for_it_itself(administrator: User) -> None:
+    client = make.client_of(administrator)
+    session = client.session
+    session["by_sign_on"] = True
+    session.save()
+    assert client.get("/people/").status_code == 200

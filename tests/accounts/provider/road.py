@@ -52,8 +52,15 @@ class Provider:
         requests.post(address, {"redirect_uri": f"{origin}/account/sign-on/back/"}, timeout=WAIT_S).raise_for_status()
 
     def configured(self, **more: Any) -> SignOn:
-        fields: dict[str, Any] = {"name": "the provider", "roles": ROLES, "training_claim": "emma_trained", **more}
-        return SignOn(issuer=self.issuer, client_id=CLIENT_ID, client_secret=CLIENT_SECRET, **fields)
+        fields: dict[str, Any] = {
+            "issuer": self.issuer,
+            "client_id": CLIENT_ID,
+            "client_secret": CLIENT_SECRET,
+            "name": "the provider",
+            "roles": ROLES,
+            "training_claim": "emma_trained",
+        }
+        return SignOn(**{**fields, **more})
 
     def signs_in(self, address: str, name: str) -> str:
         """Follow the browser's way from there as this person; the address of our site that it comes back to."""
