@@ -103,7 +103,8 @@ def _database() -> dict[str, Any]:
     """PostgreSQL by DATABASE_URL, else SQLite with write-ahead log and immediate transactions.
 
     IMMEDIATE: a transaction that will write takes the lock at once and waits its turn; a deferred one
-    that upgrades later fails at once instead of waiting.
+    that upgrades later fails at once instead of waiting. Each thread keeps its connection, and with it the pages
+    that it has read, up to 4 MB; what is committed is on the disk (docs/decisions/0084-*).
     """
     expected = "postgres://user:password@host/name, or leave it out for SQLite"
     url = _server("DATABASE_URL", "database_url", f"sqlite:///{VAR_DIR / 'emma.sqlite3'}")
@@ -116,10 +117,11 @@ def _database() -> dict[str, Any]:
     if not found.get("NAME"):
         raise _wrong("DATABASE_URL", expected)
     if found["ENGINE"] == "django.db.backends.sqlite3":
+        found["CONN_MAX_AGE"] = None
         found["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA busy_timeout=20000; PRAGMA cache_size=-16000;",
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA busy_timeout=20000; PRAGMA cache_size=-4000;",
         }
     else:
         found["OPTIONS"] = {
