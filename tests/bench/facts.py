@@ -16,7 +16,7 @@ from scripts_catalog.models import Build, Script
 
 from .data import EVAL_MEMBER, TESTER
 
-BIGGEST = "script-001"
+BIGGEST, RAREST = "script-001", "script-199"
 
 
 def facts() -> dict[str, str]:
@@ -30,6 +30,7 @@ def facts() -> dict[str, str]:
         "csrf": _get_new_csrf_string(),
         "tester": str(tester.pk),
         "script": script.slug,
+        "rare_script": RAREST,
         "script_version": str(script.latest_id),
         "build": str(build.pk),
         "build_key": build.sort_key,

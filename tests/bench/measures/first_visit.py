@@ -1,0 +1,100 @@
+"""What a first visit brings over the line, with an empty cache, as the browser counts it: the sign-in page, the first
+page behind it, and the two one after the other as a newcomer meets them. Files are compressed as our server sends them,
+pages as they leave it: a proxy in front that compresses them too makes it less."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from playwright.sync_api import Browser, Page
+
+from ..browser import chromium, fresh_context
+from ..figures import Figure, at_most
+from ..stage import Stage
+
+PLACE, TITLE = 7, "First visit"
+MOST_KB, MOST_REQUESTS = 150, 15
+
+
+@dataclass
+class Traffic:
+    """What a page's network did: requests that left the browser, and bytes that came, heads included."""
+
+    requests: set[str] = field(default_factory=set)
+    size: float = 0.0
+    redirects: int = 0
+
+    def watch(self, page: Page) -> None:
+        link = page.context.new_cdp_session(page)
+        link.on("Network.requestWillBeSent", self._sent)
+        link.on("Network.requestServedFromCache", lambda event: self.requests.discard(event["requestId"]))
+        link.on("Network.loadingFinished", self._finished)
+        link.send("Network.enable")
+
+    def _sent(self, event: dict[str, Any]) -> None:
+        if event["request"]["url"].startswith("data:"):
+            return
+        self.requests.add(event["requestId"])
+        if "redirectResponse" in event:
+            self.redirects += 1
+            self.size += event["redirectResponse"]["encodedDataLength"]
+
+    def _finished(self, event: dict[str, Any]) -> None:
+        self.size += event["encodedDataLength"]
+
+    @property
+    def count(self) -> int:
+        return len(self.requests) + self.redirects
+
+
+def measure(stage: Stage) -> Iterator[Figure]:
+    password = stage.house.ask("measures.first_visit", "give_a_password")
+    with chromium() as browser:
+        yield from _figures("sign-in page", _opened(stage, browser, "/account/login/"))
+        yield from _figures("first page, signed in", _opened(stage, browser, "/", stage.facts["session"]))
+        yield from _figures("first visit: both, one after the other", _signing_in(stage, browser, **password))
+
+
+def _figures(what: str, traffic: Traffic) -> Iterator[Figure]:
+    yield at_most(f"{what}, transferred", traffic.size / 1000, MOST_KB, "KB")
+    yield at_most(f"{what}, requests", traffic.count, MOST_REQUESTS, "requests")
+
+
+def _opened(stage: Stage, browser: Browser, path: str, session: str = "") -> Traffic:
+    context, traffic = fresh_context(browser, stage.ours, session), Traffic()
+    page = context.new_page()
+    traffic.watch(page)
+    page.goto(path, wait_until="networkidle")
+    context.close()
+    return traffic
+
+
+def _signing_in(stage: Stage, browser: Browser, email: str, password: str) -> Traffic:
+    context, traffic = fresh_context(browser, stage.ours), Traffic()
+    page = context.new_page()
+    traffic.watch(page)
+    page.goto("/", wait_until="networkidle")
+    page.fill("[name=login]", email)
+    page.fill("[name=password]", password)
+    page.click("main button[type=submit]")
+    page.wait_for_selector(".menu-name")
+    page.wait_for_load_state("networkidle")
+    context.close()
+    return traffic
+
+
+# --- asked of our Django -----------------------------------------------------------------------
+
+
+def give_a_password() -> dict[str, str]:
+    """A tester who can sign in as people do; others have sessions made for them."""
+    from emma_eval.accounts.models import Attempt, User
+
+    Attempt.objects.all().delete()
+    tester = User.objects.get(email="tester-002@example.test")
+    password = "a-password-of-the-benchmark"
+    tester.set_password(password)
+    tester.save()
+    return {"email": tester.email, "password": password}
