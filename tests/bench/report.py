@@ -46,9 +46,10 @@ class Section:
     figures: list[Figure] = field(default_factory=list)
     fault: str = ""
 
-    @property
-    def is_met(self) -> bool:
-        return not self.fault and all(figure.is_met is not False for figure in self.figures)
+    def missed(self) -> list[str]:
+        """What is not as it should be, in words."""
+        unmet = [figure.what for figure in self.figures if figure.is_met is False]
+        return [*unmet, f"{self.measure.title} could not be measured"] if self.fault else unmet
 
 
 @dataclass
@@ -66,7 +67,7 @@ class Report:
     @property
     def is_met(self) -> bool:
         found = [section for sections in self.sections.values() for section in sections]
-        return bool(found) and all(section.is_met for section in found)
+        return bool(found) and not any(section.missed() for section in found)
 
     def page(self) -> str:
         """The whole of docs/benchmarks.md."""
@@ -91,11 +92,10 @@ class Report:
 
     def _verdict(self) -> str:
         missed = [
-            f"{figure.what} on {self.databases[database]}"
+            f"{words} on {self.databases[database]}"
             for database, sections in self.sections.items()
             for section in sections
-            for figure in section.figures
-            if figure.is_met is False
+            for words in section.missed()
         ]
         return f"**Not met: {'; '.join(missed)}.**" if missed else "Every limit is met."
 
@@ -111,8 +111,9 @@ def table(sections: Sequence[Section]) -> str:
 
 def line(figure: Figure) -> str:
     met = {True: "yes", False: "**no**", None: ""}[figure.is_met]
-    ours = f"{figure.ours} {f'({figure.aside})' if figure.aside else ''}".strip()
-    return f"| {figure.what} | {figure.floor} | {ours} | {figure.ratio} | {figure.limit} | {met} |"
+    ours = f"{figure.ours} ({figure.aside})" if figure.aside else figure.ours
+    cells = (figure.what, figure.floor, ours, figure.ratio, figure.limit, met)
+    return f"| {' | '.join(cells)} |"
 
 
 def said(figure: Figure) -> str:
