@@ -514,7 +514,7 @@ function showStanding() {
   const words = isStuck
     ? isLost ? `Not sent, and this browser can't keep a copy: ${count}` : `Kept here, not sent yet: ${count}`
     : !navigator.onLine ? "Offline. What you mark is kept here."
-      : isFull ? `${MOST_MOMENTS} moments: this call holds no more` : count ? null : stateNow() === "before" ? "" : "All kept";
+      : count ? null : isFull ? `${MOST_MOMENTS} moments: this call holds no more` : stateNow() === "before" ? "" : "All kept";
   for (const line of parts("standing-line")) {
     if (words !== null && line.dataset.shown !== words + (trouble?.words ?? "")) drawStanding(line, words);
     line.classList.toggle("is-wrong", isLost || Boolean(trouble?.words));
