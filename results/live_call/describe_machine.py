@@ -41,7 +41,7 @@ def describe_machine(user_agent: str, told: ToldMachine) -> Machine:
     return Machine(
         browser=family[:40],
         browser_version=version[:20],
-        system=_named(system, number)[:40],
+        system=_named(system, number, user_agent)[:40],
         device=_device(system, user_agent, told),
         connection=_connection(told),
     )
@@ -51,10 +51,12 @@ def _version(major: str | None, minor: str | None) -> str:
     return f"{major or ''}.{minor}" if minor and minor != "0" else major or ""
 
 
-def _named(system: str, number: str) -> str:
-    """With its version, as far as browsers tell the real one: they call every newer Windows 10."""
+def _named(system: str, number: str, user_agent: str) -> str:
+    """With its version, where browsers tell the real one: they call every newer Windows 10, and most Androids too."""
     if system == "Windows" and number == "10":
         return "Windows 10 or later"
+    if system == "Android" and "Android 10; K)" in user_agent:
+        return system
     return system if system in _SAY_ONE_VERSION_FOR_EVER or not number or system == "iPadOS" else f"{system} {number}"
 
 

@@ -157,14 +157,14 @@ def _tick(run: Run, step: str, at_ms: int | None) -> None:
 
 
 def _keep_end(kept: Kept, telling: Telling, now: datetime) -> None:
-    """The first end that is told stays until it is taken back."""
+    """The first end that is told stays until it is taken back. A call that nobody ended for a day lasted a day."""
     if telling.ended is None:
         return
     at_ms = telling.ended.at_ms
     if at_ms is None:
         kept.call.ended_at_ms = None
-    elif kept.call.ended_at_ms is None and _may_be(kept, at_ms, now):
-        kept.call.ended_at_ms = at_ms
+    elif kept.call.ended_at_ms is None and _may_be(kept, min(at_ms, MOST_CALL_MS), now):
+        kept.call.ended_at_ms = min(at_ms, MOST_CALL_MS)
 
 
 def _keep_build(kept: Kept, key: int | None) -> None:

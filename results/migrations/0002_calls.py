@@ -29,7 +29,7 @@ class Migration(migrations.Migration):
                 ('browser_version', models.CharField(blank=True, max_length=20)),
                 ('system', models.CharField(blank=True, help_text='Such as Windows 11 or Android 14.', max_length=40)),
                 ('device', models.CharField(blank=True, choices=[('phone', 'Phone'), ('tablet', 'Tablet'), ('computer', 'Computer')], max_length=10)),
-                ('connection', models.CharField(blank=True, choices=[('wifi', 'Wi-Fi'), ('ethernet', 'Cable'), ('cellular', 'Mobile network'), ('4g', 'Unknown kind, as quick as 4G or quicker'), ('3g', 'Unknown kind, as quick as 3G'), ('2g', 'Unknown kind, as quick as 2G or slower'), ('other', 'Other')], max_length=20)),
+                ('connection', models.CharField(blank=True, choices=[('wifi', 'Wi-Fi'), ('ethernet', 'Cable'), ('cellular', 'Mobile network'), ('4g', 'Not told, speed of 4G or better'), ('3g', 'Not told, speed of 3G'), ('2g', 'Not told, speed of 2G or less'), ('other', 'Other')], max_length=20)),
                 ('round_trips_ms', models.JSONField(blank=True, default=list, help_text='The latest ones that the page measured between itself and the site.')),
             ],
         ),

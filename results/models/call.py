@@ -98,9 +98,9 @@ class Connection(models.TextChoices):
     WIFI = "wifi", "Wi-Fi"
     CABLE = "ethernet", "Cable"
     MOBILE = "cellular", "Mobile network"
-    FAST = "4g", "Unknown kind, as quick as 4G or quicker"
-    SLOWER = "3g", "Unknown kind, as quick as 3G"
-    SLOW = "2g", "Unknown kind, as quick as 2G or slower"
+    FAST = "4g", "Not told, speed of 4G or better"
+    SLOWER = "3g", "Not told, speed of 3G"
+    SLOW = "2g", "Not told, speed of 2G or less"
     OTHER = "other", "Other"
 
 
