@@ -73,7 +73,7 @@ def test_it_measures_tells_and_ends_with_one_when_a_limit_is_not_met(run: Run, m
     assert "sqlite: writing 2,000 results" in told
     # The floor showed the same fifty rows as ours and took the same result, or these would have a fault instead.
     assert "could not be measured" not in told
-    assert "filtered list, whole page" in told
+    assert "list by script and range, whole page" in told
     assert "filing a result" in told
     assert "something large" in told
     assert "at most 2 units: NOT MET" in told

@@ -5,7 +5,7 @@ pages as they leave it: a proxy in front that compresses them too makes it less.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from playwright.sync_api import Browser, Page
@@ -20,33 +20,26 @@ MOST_KB, MOST_REQUESTS = 150, 15
 
 @dataclass
 class Traffic:
-    """What a page's network did: requests that left the browser, and bytes that came, heads included."""
+    """What a page's network did: answers that came over the line, and their bytes, heads included."""
 
-    requests: set[str] = field(default_factory=set)
+    count: int = 0
     size: float = 0.0
-    redirects: int = 0
 
     def watch(self, page: Page) -> None:
         link = page.context.new_cdp_session(page)
         link.on("Network.requestWillBeSent", self._sent)
-        link.on("Network.requestServedFromCache", lambda event: self.requests.discard(event["requestId"]))
-        link.on("Network.loadingFinished", self._finished)
+        link.on("Network.loadingFinished", self._came)
         link.send("Network.enable")
 
     def _sent(self, event: dict[str, Any]) -> None:
-        if event["request"]["url"].startswith("data:"):
-            return
-        self.requests.add(event["requestId"])
         if "redirectResponse" in event:
-            self.redirects += 1
-            self.size += event["redirectResponse"]["encodedDataLength"]
+            self._came(event["redirectResponse"])
 
-    def _finished(self, event: dict[str, Any]) -> None:
-        self.size += event["encodedDataLength"]
-
-    @property
-    def count(self) -> int:
-        return len(self.requests) + self.redirects
+    def _came(self, answer: dict[str, Any]) -> None:
+        """What the browser had already has no bytes."""
+        if answer["encodedDataLength"]:
+            self.count += 1
+            self.size += answer["encodedDataLength"]
 
 
 def measure(stage: Stage) -> Iterator[Figure]:
