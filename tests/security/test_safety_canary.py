@@ -94,6 +94,7 @@ def _only_results(world: World) -> list[dict[str, Any]]:
         {"returning": "no"},
         {"started": "yes"},
         {"camera": "yes"},
+        *({"browser": "Chrome"}, {"device": "phone"}, {"connection": "wifi"}),
     ]
 
 
