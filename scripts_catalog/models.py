@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.validators import RegexValidator
-from django.db import models
+from django.db import connection, models
 from django.db.models import F, Q, Sum
 from django.urls import reverse
 
@@ -259,6 +260,23 @@ class RunCountQuerySet(models.QuerySet["RunCount"]):
         """Count runs of a script on a build; called by the transaction that files, moves or removes a result."""
         row, _ = self.get_or_create(script=script, build=build, filed_as_safety=filed_as_safety)
         self.filter(pk=row.pk).update(runs=F("runs") + runs)
+
+    def add_many(self, runs: Mapping[tuple[int, int, bool], int]) -> None:
+        """The same for many at once, by the keys of script and build and whether they were filed as Safety.
+
+        Always in the same order: two imports at the same time must not wait for each other in a ring.
+        """
+        rows = [(*counted, number) for counted, number in sorted(runs.items())]
+        with connection.cursor() as cursor:
+            cursor.executemany(ADD_RUNS, rows)
+
+
+# Django's own upsert (bulk_create with update_conflicts) can only overwrite, not add.
+ADD_RUNS = """
+INSERT INTO scripts_catalog_runcount (script_id, build_id, filed_as_safety, runs) VALUES (%s, %s, %s, %s)
+ON CONFLICT (script_id, build_id, filed_as_safety)
+DO UPDATE SET runs = scripts_catalog_runcount.runs + excluded.runs
+"""
 
 
 class RunCount(models.Model):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ipaddress
 import re
 import unicodedata
-from urllib.parse import SplitResult, urlsplit
+from functools import lru_cache
+from urllib.parse import urlsplit
 
 MOST_CHARACTERS = 2000
 INNER_NAMES = (
@@ -32,7 +33,7 @@ def is_public_link(link: str) -> bool:
     Hosts are read as a browser would read them: compatibility characters folded, invisible ones dropped.
     A public address must be written in full; its decimal, octal and shortened spellings only serve to hide.
     """
-    if len(link) > MOST_CHARACTERS or any(_is_hidden(character) for character in link) or "\\" in link:
+    if len(link) > MOST_CHARACTERS or not _is_visible(link) or "\\" in link:
         return False
     try:
         parts = urlsplit(link)
@@ -41,18 +42,19 @@ def is_public_link(link: str) -> bool:
         return False
     if parts.scheme not in {"http", "https"} or "@" in parts.netloc or not has_valid_port:
         return False
-    return _is_public_host(parts)
+    return _is_public_host(parts.netloc, parts.hostname or "")
 
 
-def _is_hidden(character: str) -> bool:
-    """Spaces, control characters and the invisible marks that make a link look like another."""
-    return character.isspace() or unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co", "Cn"}
+def _is_visible(link: str) -> bool:
+    """Without spaces, control characters and the invisible marks that make a link look like another."""
+    return link.isprintable() and " " not in link
 
 
-def _is_public_host(parts: SplitResult) -> bool:
-    if "[" in parts.netloc:
-        return bool(_V6_NETLOC.fullmatch(parts.netloc)) and _is_public_address(parts.hostname or "")
-    folded = unicodedata.normalize("NFKC", parts.hostname or "").replace("。", ".").rstrip(".").lower()
+@lru_cache(maxsize=1024)
+def _is_public_host(netloc: str, hostname: str) -> bool:
+    if "[" in netloc:
+        return bool(_V6_NETLOC.fullmatch(netloc)) and _is_public_address(hostname)
+    folded = unicodedata.normalize("NFKC", hostname).replace("。", ".").rstrip(".").lower()
     if not all(_may_stand_in_a_host(character) for character in folded):
         return False
     host = "".join(c for c in folded if (c.isalnum() and c not in BLANK_LETTERS) or c in ".-_")

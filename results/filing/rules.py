@@ -22,6 +22,8 @@ STUCK_START = "stuck_start"
 CLOCKS_MAY_DIFFER_BY = timedelta(minutes=5)
 NOBODY_CALLED_BEFORE = datetime(2000, 1, 1, tzinfo=UTC)
 _NUMBER = re.compile(r"([+-]?[0-9]{1,20})(\.[0-9]{0,20})?")
+# Unicode's categories Cc and Cs, which grow no more; tab and line end stay.
+_CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -112,8 +114,9 @@ def read_rating(text: str) -> int | Code | None:
 
 def without_control_characters(text: str) -> str:
     """Text as it is kept: one kind of line end, and no control characters but tab and line end."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in {"Cc", "Cs"})
+    if text.isprintable():
+        return text
+    return _CONTROL_CHARACTERS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def has_words(text: str) -> bool:

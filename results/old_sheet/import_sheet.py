@@ -26,7 +26,7 @@ from emma_eval.accounts.keys import new_scattered_key
 from emma_eval.accounts.models import User
 from results.filing.file_result import problems_of, unsaved_result
 from results.models import Problem, Result
-from scripts_catalog.models import Build, RunCount, Script
+from scripts_catalog.models import RunCount
 
 from .read_row import UNKNOWN_SCRIPT, BadRow, Catalogue, GoodRow, RowFault, read_row
 from .read_sheet import NAME_OF, Row, read_sheet
@@ -144,7 +144,7 @@ class _Passage:
         self.people: dict[str, User | None] = {}
         self.added: dict[uuid.UUID, tuple[int, str]] = {}
         self.repeated: dict[int, tuple[GoodRow, int]] = {}
-        self.runs: Counter[tuple[Script, Build, bool]] = Counter()
+        self.runs: Counter[tuple[int, int, bool]] = Counter()
 
     def next_rows(self) -> list[Row]:
         return list(islice(self.rows, ROWS_IN_A_BATCH))
@@ -236,7 +236,9 @@ class _Passage:
             problem for result, row in zip(results, rows, strict=True) for problem in problems_of(result, row.filing)
         )
         self.runs.update(
-            (result.script, result.build, result.filed_as_safety) for result in results if not result.never_started
+            (result.script.pk, result.build.pk, result.filed_as_safety)
+            for result in results
+            if not result.never_started
         )
 
     def _person(self, email: str) -> User:
@@ -245,9 +247,7 @@ class _Passage:
         return person
 
     def count_runs(self) -> None:
-        """Add up the runs, always in the same order: two imports at once must not wait for each other in a ring."""
-        for (script, build, is_safety), runs in sorted(self.runs.items(), key=lambda item: _order_of(*item[0])):
-            RunCount.objects.all().add(script, build, filed_as_safety=is_safety, runs=runs)
+        RunCount.objects.all().add_many(self.runs)
 
 
 def _scatter(results: list[Result]) -> None:
@@ -259,10 +259,6 @@ def _scatter(results: list[Result]) -> None:
         free.add(new_scattered_key())
     for result, key in zip(results, free, strict=True):
         result.pk = key
-
-
-def _order_of(script: Script, build: Build, is_safety: bool) -> tuple[int, int, bool]:
-    return script.pk, build.pk, is_safety
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,22 @@ from functools import lru_cache
 from scripts_catalog import taxonomy
 
 NOTHING = frozenset({"", "n/a", "na", "n.a.", "#n/a", "-", "none"})
+MOST_REMEMBERED_CHARACTERS = 200
 _LOOKALIKES = str.maketrans({"‘": "'", "’": "'", "ʼ": "'", "`": "'", "´": "'", "‐": "-", "‑": "-", "–": "-", "—": "-"})
 
 
 def plain(text: str) -> str:
     """Words as they are compared: without case, spaces and the many shapes of apostrophes and hyphens."""
+    return _remembered(text) if len(text) <= MOST_REMEMBERED_CHARACTERS else _plain(text)
+
+
+def _plain(text: str) -> str:
     folded = unicodedata.normalize("NFKC", text.translate(_LOOKALIKES)).translate(_LOOKALIKES).casefold()
     return "".join(folded.split())
 
 
+# A sheet says the same few words in every row.
+_remembered = lru_cache(maxsize=4096)(_plain)
 TAG_OF_LABEL = {plain(tag.label): tag.key for tag in taxonomy.TAG_BY_KEY.values()}
 _LONGEST_FIRST = sorted(TAG_OF_LABEL, key=len, reverse=True)
 _SEPARATORS = ",;"

@@ -16,7 +16,6 @@ from functools import lru_cache
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
-from django.db.models import TextChoices
 from django.utils.crypto import salted_hmac
 from django.utils.text import slugify
 
@@ -43,7 +42,7 @@ from results.models import (
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, ScriptVersion, sort_key_of
 
-from .labels import NOTHING, TAG_OF_LABEL, plain, tags_in
+from .labels import MOST_REMEMBERED_CHARACTERS, NOTHING, TAG_OF_LABEL, plain, tags_in
 from .read_sheet import NAME_OF, PLACE_OF, Row, problems_key
 from .times import time_of
 
@@ -84,6 +83,10 @@ REASONS = {
 COLUMN_OF_FIELD = {"called_at": "timestamp", "recording_link": "link", "problems": "biggest"}
 YES = frozenset({"yes", "y", "true", "1", "1.0", "x"})
 NO = frozenset({"no", "n", "false", "0", "0.0"})
+VALUE_OF = {
+    key: {plain(str(word)): value for value, label in choices.choices for word in (label, value)}
+    for key, choices in (("browser", Browser), ("device", Device), ("connection", Connection))
+}
 MOST_OF = {"browser": 40, "device": 10, "connection": 20}  # as many characters as the columns of a result hold
 
 
@@ -227,10 +230,7 @@ class _Reader:
         return Ratings(**{key: self.rating(key) for key in DIMENSION_KEYS})
 
     def rating(self, key: str) -> int | None:
-        text = self.row[key].strip()
-        if plain(text) in NOTHING:
-            return None
-        found = read_rating(_with_point(text))
+        found = rating_of(self.row[key])
         if isinstance(found, Code):
             self.wrong(key, REASONS[found])
             return None
@@ -302,15 +302,17 @@ class _Reader:
         return vision is not None
 
     def text(self, key: str, most: int) -> str:
+        if not self.row[key]:
+            return ""
         text = without_control_characters(self.row[key]).strip()
         if len(text) > most:
             self.wrong(key, "text too long")
         return text[:most]
 
-    def choice(self, key: str, choices: type[TextChoices], most: int) -> str:
-        """One of the choices, by its value or its label; other words are kept as they are."""
-        text = self.text(key, most)
-        return next((value for value, label in choices.choices if plain(text) in {plain(value), plain(label)}), text)
+    def machine(self, key: str) -> str:
+        """What is said of the call's machine: a value to choose from, however spelled, or the words as they are."""
+        text = self.text(key, MOST_OF[key])
+        return VALUE_OF[key].get(plain(text), text)
 
 
 def read_row(row: Row, catalogue: Catalogue) -> GoodRow | BadRow:
@@ -379,9 +381,9 @@ def _told_beside(reader: _Reader) -> SheetRow:
         digest="",
         worst_moment=reader.text("worst_moment", MOST_OLD_TEXT_CHARACTERS),
         minute_in_call=reader.text("minute_in_call", MOST_OLD_TEXT_CHARACTERS),
-        browser=reader.choice("browser", Browser, MOST_OF["browser"]),
-        device=reader.choice("device", Device, MOST_OF["device"]),
-        connection=reader.choice("connection", Connection, MOST_OF["connection"]),
+        browser=reader.machine("browser"),
+        device=reader.machine("device"),
+        connection=reader.machine("connection"),
     )
 
 
@@ -481,6 +483,14 @@ def _slugified(text: str) -> str:
     return slugify(text.replace("_", " "))
 
 
-def _with_point(number: str) -> str:
-    """4,0 is how half the world's spreadsheets write 4.0."""
-    return re.sub(r"^(\d+),(\d+)$", r"\1.\2", number)
+def rating_of(cell: str) -> int | Code | None:
+    """A rating, None for nothing, or what is wrong with it. 4,0 is how half the world's spreadsheets write 4.0."""
+    text = cell.strip()
+    return _rating_of(text) if len(text) <= MOST_REMEMBERED_CHARACTERS else Code.NOT_WHOLE
+
+
+@lru_cache(maxsize=1024)
+def _rating_of(text: str) -> int | Code | None:
+    if plain(text) in NOTHING:
+        return None
+    return read_rating(re.sub(r"^(\d+),(\d+)$", r"\1.\2", text))

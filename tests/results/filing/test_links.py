@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 
-from results.filing.links import is_only_too_long, is_public_link
+from results.filing.links import _is_visible, is_only_too_long, is_public_link
 
 HOSTILE = [
     "",
@@ -151,6 +153,12 @@ def test_it_refuses(link: str) -> None:
 @pytest.mark.parametrize("link", HARMLESS, ids=lambda link: ascii(link)[:60])
 def test_it_accepts(link: str) -> None:
     assert is_public_link(link)
+
+
+def test_of_all_characters_it_refuses_those_that_are_not_seen() -> None:
+    every = [chr(number) for number in range(0x110000)]
+    unseen = [c for c in every if c.isspace() or unicodedata.category(c) in {"Cc", "Cf", "Cs", "Co", "Cn"}]
+    assert [c for c in every if c != "\\" and not _is_visible(c)] == unseen
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -55,6 +56,12 @@ SIX = replace(FIVE, vision=4)
 )
 def test_it_reads_a_rating(typed: str, read: int | Code | None) -> None:
     assert read_rating(typed) == read
+
+
+def test_of_all_characters_it_drops_just_those_that_unicode_calls_controls() -> None:
+    every = map(chr, range(0x110000))
+    wrong = [c for c in every if (without_control_characters(c) == "") != (unicodedata.category(c) in {"Cc", "Cs"})]
+    assert wrong == ["\t", "\n", "\r"]
 
 
 @pytest.mark.parametrize(

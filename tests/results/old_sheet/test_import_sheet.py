@@ -159,6 +159,16 @@ def test_a_call_that_never_started_is_filed_and_is_no_run(small_talk: Script, tm
     assert not RunCount.objects.exists()
 
 
+def test_runs_are_added_to_those_that_were_counted_before(small_talk: Script, tmp_path: Path) -> None:
+    other, build = make.script("other"), make.build("2026.10")
+    RunCount.objects.add(small_talk, build, filed_as_safety=False, runs=4)
+    RunCount.objects.add(other, build, filed_as_safety=True, runs=2)
+    rows = [row(script=slug, time=f"{day}/3/2026 10:00") for slug in ("small-talk", "other") for day in range(1, 4)]
+    take_in(as_csv(tmp_path / "s.csv", rows))
+    counted = RunCount.objects.values_list("script__slug", "filed_as_safety", "runs")
+    assert set(counted) == {("small-talk", False, 7), ("other", True, 2), ("other", False, 3)}
+
+
 def test_a_missing_link_is_waited_for(small_talk: Script, tmp_path: Path) -> None:
     take_in(as_csv(tmp_path / "s.csv", [row(link="")]))
     assert Result.objects.get().recording_link == ""
