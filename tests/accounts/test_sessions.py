@@ -54,6 +54,7 @@ def test_each_browser_is_named_and_this_one_is_marked(tester: User, eval_member:
     ]
     page = this.get("/account/sessions/").text
     assert "last used about 3\xa0hours ago" in page
+    assert "used within the last ten minutes" not in page, "this one needs no such words"
     assert page.count("this one</span>") == 1
 
 

@@ -215,3 +215,15 @@ def test_tries_that_no_limit_looks_at_are_cleared_away() -> None:
     throttle.spend(throttle.SIGN_IN, "somebody")
     throttle.clear_away()
     assert Attempt.objects.count() == 1
+
+
+def test_thirty_wrong_passwords_a_minute_close_an_address_for_every_process(client: Client, tester: User) -> None:
+    """Counted in the database: what one process keeps in its memory is emptied between the tries."""
+    for n in range(30):
+        cache.clear()
+        assert attempt(client, f"nobody-{n}@example.test", "wrong").status_code == 422
+    cache.clear()
+    refused = attempt(client, tester.email)
+    assert refused.status_code == 429
+    assert 0 < int(refused["Retry-After"]) <= 60
+    assert attempt(client, tester.email, REMOTE_ADDR="198.51.100.7").status_code == 302

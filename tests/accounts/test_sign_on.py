@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 from typing import Any
 
 import pytest
 from allauth.socialaccount.models import SocialAccount
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
@@ -14,8 +16,9 @@ from pytest_django import Settings
 from emma_eval.accounts import change_access, invite, people
 from emma_eval.accounts.models import AuditEntry, Invitation, Training, User
 from emma_eval.accounts.roles import Role
-from emma_eval.accounts.sign_on.claims import read_trained
+from emma_eval.accounts.sign_on.claims import Claims, read_trained
 from emma_eval.accounts.sign_on.configured import SignOn
+from emma_eval.accounts.sign_on.let_in import let_in
 from tests import make
 from tests.accounts.provider.road import Provider, come_in, go, press_the_button
 from tests.security.payloads import PAYLOADS
@@ -172,6 +175,22 @@ def test_an_invitation_link_leads_to_sign_on_where_there_are_no_passwords(
     provider.says("ann", groups=[])
     come_in(client, provider, "ann")
     assert who_is_in(client) == invitation.user
+
+
+@pytest.mark.django_db(transaction=True)
+def test_somebody_new_who_comes_twice_at_the_same_moment_gets_one_account(sign_on: SignOn) -> None:
+    claims = Claims("subject", "ann@example.test", "Ann", frozenset({"emma-testers"}), None)
+
+    def come(_: int) -> int:
+        try:
+            return let_in(claims, sign_on).pk
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(come, range(4)))) == 1
+    assert User.objects.get().roles == {Role.TESTER}
+    assert actions().count("made an account by sign-on") == 1
 
 
 # --- roles -------------------------------------------------------------------------------------

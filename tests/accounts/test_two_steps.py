@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value, yield_hotp_counters_from_time
+from django.core.cache import cache
 from django.test import Client
 
 from emma_eval.accounts.models import AuditEntry, User
@@ -158,3 +159,13 @@ def test_sign_on_has_asked_for_it_itself(administrator: User) -> None:
     session["by_sign_on"] = True
     session.save()
     assert client.get("/people/").status_code == 200
+
+
+def test_ten_wrong_codes_close_the_second_step_for_every_process(client: Client, two_steps: User) -> None:
+    """Counted in the database: what one process keeps in its memory is emptied between the tries."""
+    password_step(client, two_steps)
+    statuses = []
+    for _ in range(11):
+        cache.clear()
+        statuses.append(client.post("/account/two-steps/authenticate/", {"code": "000000"}).status_code)
+    assert statuses == [422] * 10 + [429]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
@@ -26,6 +27,12 @@ class Row:
     began_at: datetime | None
     seen_at: datetime | None
     is_this: bool
+
+    @property
+    def is_in_use(self) -> bool:
+        """Seen lately; how lately is not known any better, since it is not written at each request."""
+        newest = timezone.now() - timedelta(seconds=sessions.REFRESHED_EVERY_S)
+        return self.seen_at is not None and self.seen_at > newest
 
 
 @for_signed_in
