@@ -30,12 +30,12 @@ class CallClock {
     this.isOwn = false;
   }
 
-  // What the site read at some instant between the two; whether the clock had to be set anew.
+  // What the site read at some instant between the two.
   hear(elapsedMs, sentAt, answeredAt) {
     const [earliest, latest] = [sentAt - elapsedMs, answeredAt - elapsedMs];
     if (!this.isRunning) {
       [this.#earliest, this.#latest] = [earliest, latest];
-      return false;
+      return;
     }
     const isBehind = latest < this.#earliest - EXACT_WITHIN_MS;
     const isAhead = earliest > this.#latest + EXACT_WITHIN_MS;
@@ -43,13 +43,10 @@ class CallClock {
     if (isBehind || (isAhead && !this.isOwn)) {
       [this.#earliest, this.#latest] = [earliest, latest];
       this.isOwn = false;
-      return true;
-    }
-    if (!this.isOwn && earliest <= this.#latest && latest >= this.#earliest) {
+    } else if (!this.isOwn && earliest <= this.#latest && latest >= this.#earliest) {
       this.#earliest = Math.max(this.#earliest, earliest);
       this.#latest = Math.min(this.#latest, latest);
     }
-    return false;
   }
 }
 

@@ -34,6 +34,9 @@ const PUT = {
   off: (body, value, [run]) => { body.off_script.push({ run: Number(run), at_ms: value.at_ms }); },
 };
 
+// A press whose page is gone is at least as old as everything that is kept of its call.
+const leastAge = (marks) => Math.max(0, ...[...marks].map(([, value]) => value.age_ms ?? value.at_ms ?? 0));
+
 function bodyOf(marks) {
   const body = { moments: [], ticks: [], off_script: [] };
   const sent = new Map();
@@ -54,7 +57,7 @@ function token() {
 // Tell the site these entries; `is` says how it went: told, signed out, unreachable, gone or refused.
 async function tell(call, marks, { ageMs, machine } = {}) {
   const { body, sent } = bodyOf(marks);
-  if (ageMs !== undefined) body.begun = { age_ms: Math.round(ageMs) };
+  if (body.begun || ageMs !== undefined) body.begun = { age_ms: Math.round(ageMs ?? leastAge(marks)) };
   const text = JSON.stringify({ ...body, machine });
   const sentAt = performance.now();
   let answer;
@@ -114,7 +117,7 @@ const forget = (call, settled) => Promise.all([...settled].map(([name, { value, 
   why ? keep(call, name, { ...value, why }).catch(() => {}) : copies.removeIf(keyOf(call, name), value)
 )));
 
-window.callMarks = { user, read, keep, drop, tell, token, mayBeCleared };
+window.callMarks = { user, read, keep, drop, tell, token, leastAge, mayBeCleared };
 
 // --- what an earlier page left ---------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ const clock = new window.CallClock();
 const channel = "BroadcastChannel" in window ? new BroadcastChannel(`emma-call:${marks.user}:${call}`) : null;
 
 const HEARTBEAT_MS = 20_000;
+const QUIET_HEARTBEAT_MS = 120_000; // before the call
 const LONGEST_WAIT_MS = 60_000;
 const SOON_MS = 700; // words are told when the typing rests
 const AGE_IS_KEPT_EVERY_MS = 5_000;
@@ -140,7 +141,9 @@ async function tellNow() {
   beats += 1;
   const isMore = isAskedAgain || (answer.settled.size && unsent().length);
   isAskedAgain = false;
-  tellIn(isMore ? 0 : beats < FIRST_BEATS ? 300 : HEARTBEAT_MS);
+  if (isMore) tellIn(0);
+  else if (beats < FIRST_BEATS) tellIn(300);
+  else if (stateNow() !== "ended") tellIn(stateNow() === "during" ? HEARTBEAT_MS : QUIET_HEARTBEAT_MS);
 }
 
 function hear({ said, settled, sentAt, answeredAt }) {
@@ -152,6 +155,7 @@ function hear({ said, settled, sentAt, answeredAt }) {
   told = said;
   if (said.elapsed_ms !== null) clock.hear(said.elapsed_ms, sentAt, answeredAt);
   for (const [name, { value, why }] of settled) settle(name, value, why, before);
+  for (const each of said.refused) if (!each.uuid) trouble = { words: each.why };
   if (wasUnsent && !unsent().length) speak("Everything marked here has been sent.");
   channel?.postMessage({ kind: "told", said });
   afterTold();
@@ -266,7 +270,7 @@ function end(at) {
   awake?.release();
   speak("The call has ended.");
   part("ended-title").focus();
-  isLeaving = parts("file").length === 1;
+  isLeaving = navigator.onLine && parts("file").length === 1;
   setTimeout(() => { isLeaving = false; showStanding(); }, LEAVES_WITHIN_MS);
   leaveOnceAllIsTold();
 }
@@ -640,7 +644,7 @@ async function takeClockOfTheDead() {
   channel?.postMessage({ kind: "ask" });
   await new Promise((go) => { setTimeout(go, 150); });
   if (clock.isRunning) return;
-  clock.take(pending.get("begun").age_ms);
+  clock.take(marks.leastAge(pending));
   part("restored").hidden = false;
 }
 

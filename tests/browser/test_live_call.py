@@ -15,6 +15,7 @@ from results.models import Call, Result
 from scripts_catalog.models import Build, Script, Site
 from tests import make
 from tests.browser.beside_a_call import begin, file_the_result, go_to, mark, moments_are, new_call, standing
+from tests.browser.test_every_page import faults_of
 from tests.conftest import OpenPage
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -331,6 +332,49 @@ def test_nothing_shifts_under_the_thumb(open_page: OpenPage, tess: User, call: C
     page.locator("[data-next]").click()
     expect(page.locator("[data-off-panel]")).to_be_visible()
     assert page.locator("[data-mark]").bounding_box() == before
+
+
+@pytest.mark.parametrize(("width", "dark"), [(360, False), (1280, True)], ids=["phone, light", "desk, dark"])
+def test_every_state_can_be_read_by_everybody(
+    open_page: OpenPage, tess: User, call: Call, width: int, dark: bool
+) -> None:
+    page = open_page(tess, width=width, dark=dark)
+    go_to(page, call)
+    wrong = {"before": faults_of(page)}
+    begin(page)
+    mark(page, "Laughed")
+    moments_are(page, "kept")
+    wrong["during"] = faults_of(page)
+    page.context.set_offline(True)
+    mark(page)
+    standing(page, "Kept here")
+    wrong["offline"] = faults_of(page)
+    page.keyboard.press("n")
+    page.keyboard.press("n")
+    expect(page.locator("[data-off-panel]")).to_be_visible()
+    wrong["off-script"] = faults_of(page)
+    page.get_by_role("button", name="End the call").click()
+    expect(page.locator("[data-ended-unsent]")).to_be_visible()
+    wrong["ended"] = faults_of(page)
+    assert [faults for faults in wrong.items() if faults[1]] == []
+
+
+def test_the_screen_stays_on_during_the_call_alone(open_page: OpenPage, tess: User, call: Call) -> None:
+    """There is no screen here that could go dark: what the page asks of the browser is listened to instead."""
+    page = open_page(tess)
+    page.add_init_script("""
+      window.asked = [];
+      const lock = { addEventListener() {}, release: async () => window.asked.push("release") };
+      const request = async (what) => (window.asked.push(what), lock);
+      Object.defineProperty(navigator, "wakeLock", { value: { request } });
+    """)
+    go_to(page, call)
+    assert page.evaluate("window.asked") == []
+    begin(page)
+    page.wait_for_function("() => window.asked.join() === 'screen'")
+    page.context.set_offline(True)
+    page.get_by_role("button", name="End the call").click()
+    page.wait_for_function("() => window.asked.join() === 'screen,release'")
 
 
 def test_a_whole_call_without_scripts(open_page: OpenPage, tess: User, call: Call) -> None:
