@@ -29,7 +29,7 @@ def restored(cell: str) -> str:
 
 def _is_dangerous(text: str) -> bool:
     """Whether a spreadsheet might run this text, or the text behind its apostrophes."""
-    if text[:1].isalnum():
+    if not text or text[0].isalnum():
         return False
     bare = text.lstrip(APOSTROPHE)
     return _begins_a_formula(bare) and not _is_a_number(bare)

@@ -81,6 +81,7 @@ def _whole(request: HttpRequest, file: IO[bytes], served: Served) -> HttpRespons
         response: HttpResponseBase = HttpResponse(content_type=served.content_type)
     else:
         response = FileResponse(file, content_type=served.content_type)
+        del response["Content-Disposition"]  # it has told what the file is called on our disk
     response["Content-Length"] = str(served.size)
     return response
 

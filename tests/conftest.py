@@ -19,6 +19,7 @@ from emma_eval.accounts import append_only
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
 from tests import make
+from tests.s3 import S3Server, s3_server
 
 # What keeps Chromium quiet and at home; --no-sandbox because the tests may run as root.
 CHROMIUM_ARGS = [
@@ -126,6 +127,13 @@ def eval_client(eval_member: User) -> Client:
 @pytest.fixture
 def manager_client(manager: User) -> Client:
     return make.client_of(manager)
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[S3Server]:
+    """A real S3 server, once for each test process that asks for it."""
+    with s3_server() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,7 @@ from results.models import DIMENSION_KEYS, Device, ProblemOrder
 from scripts_catalog import taxonomy
 
 NO_RATING = "N/A"
+DEVICES = dict(Device.choices)
 ORDER_KNOWN = {
     ProblemOrder.OVERALL.value: "all",
     ProblemOrder.BIGGEST.value: "biggest",
@@ -79,7 +80,11 @@ class ColumnGroup:
 def _plain(key: str, name: str, field: str = "", *, width: int = 14) -> Column:
     """A column of the database as it is."""
     get = attrgetter(field or key)
-    return Column(key, name, (field or key,), lambda row, beside: get(row), lambda row, beside: get(row), width)
+
+    def say(row: Any, beside: Beside) -> Any:
+        return get(row)
+
+    return Column(key, name, (field or key,), say, say, width)
 
 
 def _yes_no(key: str, name: str) -> Column:
@@ -93,15 +98,20 @@ def _time(key: str, name: str) -> Column:
         key,
         name,
         (key,),
-        lambda row, beside: get(row) and timezone.localtime(get(row)),
+        lambda row, beside: get(row) and _local(get(row)),
         lambda row, beside: get(row) and _iso(get(row)),
         width=20,
     )
 
 
+def _local(when: datetime) -> datetime:
+    """On the clock of the site's zone."""
+    return when.astimezone(timezone.get_default_timezone())
+
+
 def _iso(when: datetime) -> str:
     """A time to the last digit, with the offset of the site's zone."""
-    return timezone.localtime(when).isoformat()
+    return _local(when).isoformat()
 
 
 def _rating(dimension: taxonomy.Dimension) -> Column:
@@ -252,7 +262,7 @@ GROUPS = (
                 "device",
                 "Device",
                 ("device",),
-                lambda row, beside: dict(Device.choices).get(row.device, row.device),
+                lambda row, beside: DEVICES.get(row.device, row.device),
                 lambda row, beside: row.device,
             ),
             _plain("connection", "Connection"),

@@ -1,9 +1,9 @@
 """Read the filtered list for an export: in its order, some hundred rows at a time, from any depth at the same cost.
 
-Each slice is a few short queries of its own. Between two slices nothing is held: no cursor, no transaction and no
-connection, however slowly somebody takes what was read. So an export is no picture of one moment: a row that is filed
-or corrected meanwhile is in it as it was when its slice was read, or not at all, and no row is in it twice, unless
-it was corrected meanwhile in the very column that the list is sorted by.
+Each slice is a few short queries of its own. Between two slices nothing is held, however slowly somebody takes
+what was read: no cursor and no transaction, and on PostgreSQL the connection is back in the pool. So an export is
+no picture of one moment: a row that is filed or corrected meanwhile is in it as it was when its slice was read, or
+not at all, and no row is in it twice, unless it was corrected in the very column that the list is sorted by.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from django.db import close_old_connections
+from django.db import close_old_connections, connection
 from django.db.models import F
 from django.db.models.functions import Coalesce
 
@@ -22,6 +22,7 @@ from results.models import Call, Moment, Problem, Result, ResultQuerySet
 
 from .columns import MOMENTS, TELL_OF_PROBLEMS, Beside, Column, Marked, Picked
 
+ROWS_AT_FIRST = 100  # so that the first of them are soon there
 ROWS_IN_A_SLICE = 1000
 Line = tuple[Any, Beside]
 
@@ -33,20 +34,27 @@ def count_rows(user: User, asked: Asked, most: int) -> int:
 
 def read_rows(user: User, asked: Asked, columns: Sequence[Column]) -> Iterator[list[Line]]:
     """Slices of the rows that `user` may see, each row with what stands beside it."""
-    order, cursor = asked.sort.order, None
-    while rows := _slice(user, asked, columns, cursor):
+    order, cursor, size = asked.sort.order, None, ROWS_AT_FIRST
+    while rows := _slice(user, asked, columns, cursor, size):
         lines = _with_what_stands_beside(user, rows, columns)
         cursor = Cursor(getattr(rows[-1], order.column), rows[-1].id)
-        close_old_connections()
+        _let_go_of_the_database()
         yield lines
-        if len(lines) < ROWS_IN_A_SLICE:
+        if len(lines) < size:
             return
+        size = ROWS_IN_A_SLICE
 
 
-def _slice(user: User, asked: Asked, columns: Sequence[Column], cursor: Cursor | None) -> list[Any]:
+def _let_go_of_the_database() -> None:
+    """Give the connection back, as the end of a request does; unless a transaction around us needs it."""
+    if not connection.in_atomic_block:
+        close_old_connections()
+
+
+def _slice(user: User, asked: Asked, columns: Sequence[Column], cursor: Cursor | None, size: int) -> list[Any]:
     order = asked.sort.order
     rows = asked.filters.narrow_in_order(Result.objects.visible_to(user), order.column)
-    return _walk(_with_version(user, rows).values_list(*_needed(order, columns), named=True), order, cursor)
+    return _walk(_with_version(user, rows).values_list(*_needed(order, columns), named=True), order, cursor, size)
 
 
 def _needed(order: Order, columns: Sequence[Column]) -> list[str]:
@@ -61,11 +69,11 @@ def _with_version(user: User, rows: ResultQuerySet) -> ResultQuerySet:
     return rows.annotate(version_known=number if user.is_trained else Coalesce(open_number, number))
 
 
-def _walk(rows: Any, order: Order, cursor: Cursor | None) -> list[Any]:
+def _walk(rows: Any, order: Order, cursor: Cursor | None, size: int) -> list[Any]:
     found: list[Any] = []
     for part in order.parts_from(rows, cursor):
-        found += part[: ROWS_IN_A_SLICE - len(found)]
-        if len(found) == ROWS_IN_A_SLICE:
+        found += part[: size - len(found)]
+        if len(found) == size:
             break
     return found
 

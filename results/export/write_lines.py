@@ -65,7 +65,7 @@ class _Chunks:
 
 def _as_text(cell: Cell) -> str:
     if isinstance(cell, str):
-        return neutralised(cell)
+        return neutralised(cell) if cell else cell
     if isinstance(cell, datetime):
         return cell.isoformat()
     return "" if cell is None else str(cell)
