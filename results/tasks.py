@@ -9,7 +9,7 @@ from emma_eval.outbox.registry import handles
 from .export import forget_files as old_exports
 from .export.make_file import make_file
 from .export.order_file import MAKE_FILE
-from .old_sheet import keep_upload
+from .old_sheet import keep_upload, large_sheets
 
 
 @shared_task(name="results.forget_uploads")
@@ -28,3 +28,15 @@ def forget_exports() -> None:
 def make_export(export: str) -> None:
     """Make the file of an export. Run twice, it makes one."""
     make_file(export)
+
+
+@handles(large_sheets.LOOK)
+def look_at_sheet(upload: str) -> None:
+    """Look through a large sheet. Run twice, it finds the same."""
+    large_sheets.look_at_sheet(upload)
+
+
+@handles(large_sheets.IMPORT)
+def import_large_sheet(upload: str) -> None:
+    """Import a large sheet. Run twice, it imports once."""
+    large_sheets.import_large_sheet(upload)

@@ -27,7 +27,7 @@ from .result import (
     Result,
     ResultQuerySet,
 )
-from .sheet import SheetUpload, SheetUploadQuerySet
+from .sheet import SheetState, SheetUpload, SheetUploadQuerySet
 
 __all__ = [
     "ALWAYS_RATED",
@@ -55,6 +55,7 @@ __all__ = [
     "Result",
     "ResultQuerySet",
     "Run",
+    "SheetState",
     "SheetUpload",
     "SheetUploadQuerySet",
     "State",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
@@ -32,6 +32,7 @@ from .read_row import UNKNOWN_SCRIPT, BadRow, Catalogue, GoodRow, RowFault, read
 from .read_sheet import NAME_OF, Row, read_sheet
 from .tell_conflict import Difference, differences, said_by_row, said_by_sheet, said_now
 
+Tell = Callable[[int], None]
 ROWS_IN_A_BATCH = 500
 ATTEMPTS = 3
 FILED_OTHERWISE = "conflicts with a row filed before"
@@ -77,11 +78,15 @@ class Findings:
         return len(self.bad) - self.conflicts
 
 
-def look_through(path: Path, importer: User | None) -> Findings:
-    """What an import of this sheet would do. Writes nothing. No importer: an operator at the machine."""
+def look_through(path: Path, importer: User | None, tell: Tell = lambda rows: None) -> Findings:
+    """What an import of this sheet would do. Writes nothing. No importer: an operator at the machine.
+
+    `tell` is told after each batch how many rows were looked at; what it raises ends the look.
+    """
     passage = _Passage(path, importer)
     while rows := passage.next_rows():
         passage.judge(rows)
+        tell(passage.findings.rows)
     passage.tell_repeated()
     return passage.findings
 

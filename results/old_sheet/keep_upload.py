@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from .read_sheet import MOST_BYTES
 KEPT_FOR_S = 24 * 3600
 KEPT_FOR_ONE = 5
 FAULTS_IN_A_REPORT = 1000
+NAMES_ON_A_PAGE = 20
 
 
 class NoMoreThanASheet(FileUploadHandler):
@@ -49,7 +50,10 @@ class NoMoreThanASheet(FileUploadHandler):
 
 @dataclass(frozen=True)
 class Report:
-    """What an import did, as it stays with the upload. `faults` are those of the first bad rows."""
+    """What an import did, or would do, as it stays with the upload.
+
+    `faults` are those of the first bad rows; the testers and builds that are new are named as far as a page does.
+    """
 
     rows: int
     new: int
@@ -59,6 +63,18 @@ class Report:
     new_testers: int
     new_builds: int
     faults: list[RowFault]
+    notices: list[str] = field(default_factory=list)
+    some_testers: list[str] = field(default_factory=list)
+    some_builds: list[str] = field(default_factory=list)
+
+    @property
+    def bad(self) -> int:
+        return self.faulty + self.conflicts
+
+    @property
+    def are_more_bad(self) -> bool:
+        """Whether rows are bad that no fault of which is kept."""
+        return self.bad > len({fault.line for fault in self.faults})
 
     @classmethod
     def of(cls, found: Findings) -> Report:
@@ -72,11 +88,13 @@ class Report:
             new_testers=len(found.new_testers),
             new_builds=len(found.new_builds),
             faults=faults[:FAULTS_IN_A_REPORT],
+            notices=found.notices,
+            some_testers=found.new_testers[:NAMES_ON_A_PAGE],
+            some_builds=found.new_builds[:NAMES_ON_A_PAGE],
         )
 
     @classmethod
-    def kept_with(cls, upload: SheetUpload) -> Report:
-        kept = dict(upload.report)
+    def read(cls, kept: dict[str, Any]) -> Report:
         return cls(**{**kept, "faults": [RowFault(**fault) for fault in kept["faults"]]})
 
 
@@ -93,7 +111,7 @@ def as_known_to(user: User, faults: list[RowFault]) -> list[RowFault]:
 def keep_upload(file: UploadedFile, owner: User) -> SheetUpload:
     """Write the file where only we can read it, under a name that says nothing."""
     forget_uploads()
-    for oldest in SheetUpload.objects.filter(owner=owner, imported_at=None)[KEPT_FOR_ONE - 1 :]:
+    for oldest in SheetUpload.objects.filter(owner=owner, imported_at=None, agreed=None)[KEPT_FOR_ONE - 1 :]:
         drop_upload(oldest)
     upload = SheetUpload(owner=owner, name=Path(file.name or "sheet").name[:200])
     Path(settings.IMPORTS_DIR).mkdir(mode=0o700, parents=True, exist_ok=True)
