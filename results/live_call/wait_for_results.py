@@ -8,6 +8,7 @@ from itertools import groupby
 from urllib.parse import urlencode
 
 from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models.fields.json import KT
 from django.urls import reverse
 from django.utils import timezone
 
@@ -76,8 +77,9 @@ def _unfiled() -> QuerySet[Run]:
 
 
 def _with_drafts(user: User, runs: Iterable[Run]) -> list[WaitingRun]:
-    drafts: dict[tuple[str, object], str] = {
-        (str(fields.get("call", "")), script): str(uuid)
-        for uuid, script, fields in Draft.objects.visible_to(user).values_list("uuid", "script_id", "fields")
-    }
+    runs = list(runs)
+    if not runs:
+        return []
+    own = Draft.objects.visible_to(user).values_list("uuid", "script_id", KT("fields__call"))
+    drafts: dict[tuple[object, object], str] = {(call, script): str(uuid) for uuid, script, call in own}
     return [WaitingRun(run, drafts.get((str(run.call.uuid), run.script_id), "")) for run in runs]

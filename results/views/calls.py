@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import uuid as uuids
 from datetime import datetime
-from typing import Any
 
 from django.contrib import messages
 from django.core.serializers.json import DjangoJSONEncoder
@@ -17,7 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from emma_eval.accounts.roles import Role, UserRequest, for_roles
-from scripts_catalog.models import Script, Site
+from scripts_catalog.models import Script, ScriptQuerySet, Site
 
 from ..filing.typed import number_in
 from ..live_call.begin_call import TooManyRunsError, add_script, begin_call
@@ -54,7 +53,8 @@ def call_new(request: UserRequest) -> HttpResponseBase:
         return redirect(script)
     named = _uuid_in(request, "call")
     if named is None:
-        return SeeOther(begin_call(request.user, _uuid_in(request, "uuid") or uuids.uuid4(), script).get_absolute_url())
+        begun = begin_call(request.user, _uuid_in(request, "uuid") or uuids.uuid4(), script)
+        return SeeOther(begun.get_absolute_url())
     found = own_call(request, named)
     _add(request, found, script)
     return SeeOther(found.get_absolute_url())
@@ -89,7 +89,7 @@ def own_call(request: UserRequest, uuid: uuids.UUID) -> Call:
     )
 
 
-def _scripts(request: UserRequest) -> Any:
+def _scripts(request: UserRequest) -> ScriptQuerySet:
     return Script.objects.visible_to(request.user).exclude(latest=None).select_related("latest")
 
 

@@ -63,9 +63,12 @@ def test_the_call_began_when_its_age_says(fresh: Call) -> None:
     assert fresh.started_at == NOW - timedelta(milliseconds=4_200)
 
 
-def test_the_first_that_is_told_of_the_beginning_wins(fresh: Call) -> None:
-    keep(fresh, begun={"age_ms": 4_200})
-    keep(fresh, NOW + timedelta(hours=1), begun={"age_ms": 0})
+@pytest.mark.parametrize("delays_ms", [(0, 300, 9_000), (9_000, 0, 300)])
+def test_a_telling_that_was_long_on_its_way_moves_no_beginning(fresh: Call, delays_ms: tuple[int, ...]) -> None:
+    """The press is the same each time; what comes late makes it look later than it was."""
+    for told_after_s, delay_ms in enumerate(delays_ms):
+        received = NOW + timedelta(seconds=told_after_s, milliseconds=delay_ms)
+        keep(fresh, received, begun={"age_ms": 4_200 + 1_000 * told_after_s})
     fresh.refresh_from_db()
     assert fresh.started_at == NOW - timedelta(milliseconds=4_200)
 
