@@ -11,7 +11,9 @@ from playwright.sync_api import Page, expect
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
+from emma_eval.accounts import invite, link_in
 from emma_eval.accounts.models import User
+from emma_eval.accounts.roles import Role
 from emma_eval.accounts.session_store import Session
 from results.models import Result
 from tests import make
@@ -112,6 +114,23 @@ def test_the_pages_on_the_way_can_be_read_by_everybody(
     page.get_by_role("button", name="Sign in with the provider").click()
     expect(page.get_by_role("heading", name="doesn't work at present")).to_be_visible()
     assert faults_of(page) == []
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_the_pages_of_links_can_be_read_by_everybody(
+    open_page: OpenPage, site: Provider, settings: Settings, administrator: User, width: int
+) -> None:
+    settings.SIGN_ON = site.configured(only=True)
+    invitation = invite.invite("ann@example.test", "", {Role.TESTER}, administrator)
+    page = open_page(width=width)
+    for path, heading in {
+        f"/invitations/{invitation.token}/": "Welcome to Emma Eval",
+        f"/account/link/{link_in.token_for(administrator)}/": "Sign in by a link",
+        "/account/link/made-up/": "This link is over",
+    }.items():
+        page.goto(path)
+        expect(page.get_by_role("heading", name=heading)).to_be_visible()
+        assert faults_of(page) == []
 
 
 def test_a_browser_that_was_signed_out_by_another_is_out(open_page: OpenPage, site: Provider) -> None:
