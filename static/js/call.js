@@ -17,6 +17,8 @@ const SOON_MS = 700; // words are told when the typing rests
 const AGE_IS_KEPT_EVERY_MS = 5_000;
 const LEAVES_WITHIN_MS = 5_000;
 const FIRST_BEATS = 3; // each narrows the clock
+const MOST_FIRST_BEATS = 10; // where the way to the site is slow
+const SLOW_MS = 500;
 const ENOUGH_MS = 60_000;
 const DONE_MS = 120_000;
 const OLDEST_PRESS_MS = 1_000;
@@ -142,7 +144,7 @@ async function tellNow() {
   const isMore = isAskedAgain || (answer.settled.size && unsent().length);
   isAskedAgain = false;
   if (isMore) tellIn(0);
-  else if (beats < FIRST_BEATS) tellIn(300);
+  else if (beats < FIRST_BEATS || (roundTripMs > SLOW_MS && beats < MOST_FIRST_BEATS)) tellIn(300);
   else if (stateNow() !== "ended") tellIn(stateNow() === "during" ? HEARTBEAT_MS : QUIET_HEARTBEAT_MS);
 }
 
@@ -219,6 +221,7 @@ const onTheClock = (at) => Math.round(clock.read(at));
 function begin(at) {
   if (stateNow() !== "before") return;
   clock.begin(at);
+  beats = 0;
   channel?.postMessage({ kind: "clock", elapsed: clock.read() });
   put("begun", { age_ms: clock.read() });
   for (const setUp of parts("what-to-do")) setUp.open = false;
@@ -332,7 +335,11 @@ async function addScript(form) {
   adopt(await answer.text());
   await tell();
   const added = told.runs.find((run) => !known.has(run.id));
-  if (added) { choose(added.id); speak(`${added.title} added.`); }
+  if (!added) return;
+  form.closest("details").open = false;
+  part("what-to-do", part(`run="${added.id}"`)).open = true;
+  choose(added.id);
+  speak(`${added.title} added.`);
 }
 
 // --- showing ---------------------------------------------------------------------------------------------------------------
@@ -368,9 +375,11 @@ function showRuns(state) {
     const section = part(`run="${run.id}"`);
     if (!section) continue;
     section.hidden = run.id !== current.id;
+    section.querySelector("h2").classList.add("visually-hidden");
     showSteps(section, run, state);
   }
   showSwitch(runs, current);
+  setText(part("title"), current.title);
   const next = part("next");
   next.disabled = current.offFrom !== null || current.next === null;
   setText(part("next-words", next), current.next === null ? "Steps done" : current.offFrom !== null ? "Off-script" : `Step ${current.next} done`);
@@ -525,9 +534,7 @@ function showStanding() {
     line.classList.toggle("is-here", isStuck);
   }
   part("mark").setAttribute("aria-disabled", String(isFull));
-  const saysUnsent = part("ended-unsent");
-  saysUnsent.hidden = !count || isLeaving;
-  setText(saysUnsent, `Kept in this browser, not sent yet: ${count}. Sent as soon as the site can be reached; file all the same, or wait for it.`);
+  part("ended-unsent").hidden = !count || isLeaving;
 }
 
 function drawStanding(line, words) {
@@ -535,7 +542,7 @@ function drawStanding(line, words) {
   line.textContent = trouble?.words ? `${trouble.words} ${words === "All kept" ? "" : words}` : words;
   if (!trouble?.link) return;
   const link = document.createElement("a");
-  Object.assign(link, { href: trouble.link, textContent: "Sign in in another tab", target: "_blank", rel: "noopener" });
+  Object.assign(link, { href: trouble.link, textContent: "Sign in ↗", target: "_blank", rel: "noopener", ariaLabel: "Sign in in another tab" });
   line.append(" ", link);
 }
 

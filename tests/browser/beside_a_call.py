@@ -43,7 +43,7 @@ def mark(page: Page, words: str = "") -> None:
 
 
 def standing(page: Page, words: str) -> None:
-    expect(page.locator("[data-standing-line]")).to_contain_text(words, timeout=15_000)
+    expect(page.locator("[data-standing-line]:visible")).to_contain_text(words, timeout=15_000)
 
 
 def moments_are(page: Page, *states: str) -> None:

@@ -129,10 +129,14 @@ def test_a_press_that_is_told_late_keeps_its_time(open_page: OpenPage, tess: Use
     standing(page, "All kept")
     begun, marked = presses(page)[:2]
     assert call.moments.get().at_ms == pytest.approx(marked - begun, abs=2)
-    call.refresh_from_db()
-    elapsed = page.evaluate("performance.now()") - begun
-    now = call.elapsed_ms(timezone.now())
-    assert now == pytest.approx(elapsed, abs=1_000)
+    late_ms = 3_000.0
+    for _ in range(20):  # the age is told again soon, and then the site's clock is right
+        call.refresh_from_db()
+        late_ms = page.evaluate("performance.now()") - begun - (call.elapsed_ms(timezone.now()) or 0)
+        if late_ms < 1_000:
+            break
+        page.wait_for_timeout(250)
+    assert abs(late_ms) < 1_000
 
 
 def test_after_sleep_the_clock_is_set_anew_and_earlier_moments_keep_their_time(

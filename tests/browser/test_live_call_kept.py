@@ -217,7 +217,7 @@ def test_the_end_is_kept_too_and_nobody_is_led_away_from_what_is_unsent(
     mark(page)
     page.get_by_role("button", name="End the call").click()
     expect(page.locator("[data-ended-unsent]")).to_be_visible()
-    expect(page.locator("[data-ended-unsent]")).to_contain_text("not sent yet: 2")
+    standing(page, "Kept here, not sent yet: 2")
     assert page.url.endswith(call.get_absolute_url())
     page.context.set_offline(False)
     expect(page.locator("[data-ended-unsent]")).to_be_hidden()
