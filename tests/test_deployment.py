@@ -34,6 +34,7 @@ from psycopg import sql
 
 from emma_eval.knock import find_free
 
+pytestmark = pytest.mark.xdist_group("deployment")  # one process starts the services for all of them
 ROOT = Path(__file__).resolve().parent.parent
 DEPLOY = ROOT / "docs" / "deploy"
 UNITS = DEPLOY / "systemd"

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 from django.test import Client
 
 from emma_eval import health
+from emma_eval.accounts.roles import Role
+from emma_eval.accounts.sign_on.configured import SignOn
 from emma_eval.outbox.models import Row
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -61,6 +68,100 @@ def test_work_that_waits_for_long_is_told(client: Client) -> None:
     assert client.get("/readyz").json()["parts"]["outbox"] == "down"
     Row.objects.filter(pk=row.pk).update(done_at=health.timezone.now())
     assert client.get("/readyz").json()["parts"]["outbox"] == "up"
+
+
+@pytest.mark.django_db
+def test_a_bucket_that_does_not_answer_is_told_within_its_time_and_takes_no_page_with_it(
+    client: Client, settings: Any
+) -> None:
+    """A listener that accepts and says nothing: what a hung server looks like from here."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        settings.S3_BUCKET = "emma-eval"
+        settings.STORAGES = {**settings.STORAGES, "exports": bucket_at(f"http://127.0.0.1:{silent.getsockname()[1]}")}
+        before = time.monotonic()
+        answer = client.get("/readyz")
+        assert time.monotonic() - before < 3 * health.PATIENCE_S
+    assert answer.status_code == 200
+    assert answer.json()["parts"]["bucket"] == "down"
+    assert answer.json()["ready"] is True
+
+
+class Told(BaseHTTPRequestHandler):
+    """An S3 server with the answers of one that we have not here: Amazon's, and one that is open to the world."""
+
+    block: ClassVar[tuple[int, str]] = (404, "NoSuchPublicAccessBlockConfiguration")
+    is_open: ClassVar[bool] = False
+
+    def do_GET(self) -> None:
+        asks_for_block = "publicAccessBlock" in self.path
+        is_stranger = "Authorization" not in self.headers
+        if asks_for_block and self.block[0] == 200:
+            self.answer(200, f"<PublicAccessBlockConfiguration>{self.block[1]}</PublicAccessBlockConfiguration>")
+        elif asks_for_block:
+            self.answer(self.block[0], f"<Error><Code>{self.block[1]}</Code></Error>")
+        elif is_stranger and not self.is_open:
+            self.answer(403, "<Error><Code>AccessDenied</Code></Error>")
+        else:
+            self.answer(200, "<ListBucketResult></ListBucketResult>")
+
+    def answer(self, status: int, body: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, *said: object) -> None:
+        pass
+
+
+def block(turned: str) -> str:
+    names = ("BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets")
+    return "".join(f"<{name}>{turned}</{name}>" for name in names)
+
+
+@pytest.mark.parametrize(
+    ("said", "is_open", "is_up", "words"),
+    [
+        ((200, block("true")), False, True, "closed to strangers; its public access block is on"),
+        ((200, block("false")), False, False, "its public access block is off: turn it on"),
+        ((404, "NoSuchPublicAccessBlockConfiguration"), False, False, "its public access block is off: turn it on"),
+        ((501, "NotImplemented"), False, True, "its server tells of no public access block"),
+        ((501, "NotImplemented"), True, False, "OPEN: whoever asks without a key is let in"),
+        ((200, block("true")), True, False, "OPEN: whoever asks without a key is let in"),
+    ],
+)
+def test_the_doctor_says_whether_strangers_are_kept_out_of_the_bucket(
+    said: tuple[int, str], is_open: bool, is_up: bool, words: str, settings: Any
+) -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Asked", (Told,), {"block": said, "is_open": is_open}))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    settings.S3_BUCKET = "emma-eval"
+    settings.STORAGES = {**settings.STORAGES, "exports": bucket_at(f"http://127.0.0.1:{server.server_port}")}
+    found = health._strangers()
+    server.shutdown()
+    server.server_close()
+    assert (found.is_up, found.needed) == (is_up, False)
+    assert words in found.words
+
+
+def bucket_at(endpoint: str) -> dict[str, object]:
+    key = {"access_key": "key", "secret_key": "secret"}
+    said = {"bucket_name": "emma-eval", "endpoint_url": endpoint, "region_name": "us-east-1", **key}
+    return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": said}
+
+
+def test_the_doctor_says_what_the_word_of_the_sign_on_provider_counts_for(settings: Any) -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Provider", (Told,), {"is_open": True}))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    issuer = f"http://127.0.0.1:{server.server_port}"
+    settings.SIGN_ON = SignOn(issuer, "emma", "secret", "Us", roles=(("g", Role.TESTER),), training_claim="trained")
+    words = health._sign_on().words
+    server.shutdown()
+    server.server_close()
+    assert words == f"{issuer} answers; roles from 1 groups, training from the claim trained, beside passwords"
+    assert "secret" not in words
+    settings.SIGN_ON = None
+    assert "people sign in with passwords" in health._sign_on().words
 
 
 def test_without_its_database_the_site_answers_that_it_is_not_ready(tmp_path: Path) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -141,3 +143,111 @@ def test_if_one_part_dies_the_other_is_stopped_and_it_says_which(
     assert told in site.said()
     site.wait_until(lambda: site.parts() == [], within_s=10)
     assert is_free(site.port)
+
+
+# --- PostgreSQL and Redis of its own --------------------------------------------------------------
+
+
+@pytest.fixture
+def start_stack() -> Iterator[Callable[..., Site]]:
+    """Sites on one folder that PostgreSQL's own user can get to, as it can to /var/lib."""
+    folder = Path(tempfile.mkdtemp(prefix="emma-up-"))
+    folder.chmod(0o755)
+    sites: list[Site] = []
+
+    def start_(*arguments: str) -> Site:
+        sites.append(Site(folder / "var", *arguments))
+        return sites[-1]
+
+    yield start_
+    for site in sites:
+        if site.process.poll() is None:
+            site.stop()
+    shutil.rmtree(folder)
+
+
+def port_of(site: Site, server: str) -> int:
+    return int((site.var / f"{server}_access").read_text().split()[0])
+
+
+def manage(site: Site, code: str) -> str:
+    """What manage.py says on this folder: it finds the servers by itself."""
+    told = subprocess.run(
+        [ROOT / ".venv" / "bin" / "python", "manage.py", "shell", "-v0", "-c", code],
+        cwd=ROOT,
+        env=site.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == 0, told.stderr
+    return told.stdout.strip()
+
+
+COUNT = "from django.db import connection; print(connection.vendor, Build.objects.filter(name='kept').count())"
+
+
+def test_the_full_stack_keeps_its_data_and_leaves_nothing_running(start_stack: Callable[..., Site]) -> None:
+    site = start_stack("--postgres", "--redis", "--no-demo")
+    site.get_ready()
+    commands = [Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ") for pid in site.parts()]
+    assert sum(b" beat --schedule" in command for command in commands) == 1
+    assert [command for command in commands if b" worker " in command and b"--beat" in command] == []
+    for kept in ("database_url", "redis_url", "postgres_access", "redis_access", "redis/redis.conf", "PostgreSQL.log"):
+        assert (site.var / kept).stat().st_mode & 0o777 == 0o600
+    told = subprocess.run([ROOT / "emma", "doctor"], env=site.environment, capture_output=True, text=True, check=False)
+    assert "ok    database: PostgreSQL answers" in told.stdout
+    assert "ok    broker: Redis can be reached" in told.stdout
+    assert "ok    workers: 1 answer" in told.stdout
+    assert manage(site, "Build.objects.create(name='kept');" + COUNT) == "postgresql 1"
+    assert (
+        manage(site, "from django.db import connection; print(connection.cursor().execute('SHOW fsync').fetchone()[0])")
+        == "on"
+    )
+    ports = [site.port, port_of(site, "postgres"), port_of(site, "redis")]
+    assert not any(is_free(port) for port in ports)
+    assert site.stop(signal.SIGINT) == 0
+    assert site.parts() == []
+    assert all(is_free(port) for port in ports)
+
+    again = start_stack("--postgres", "--no-demo")
+    again.get_ready()
+    assert port_of(again, "postgres") == ports[1]
+    assert manage(again, COUNT) == "postgresql 1"
+    assert is_free(ports[2])
+    assert again.stop() == 0
+
+    other = start_stack("--redis", "--no-demo")
+    other.get_ready()
+    assert "This folder was last used with PostgreSQL. Its data stays in" in other.said()
+    assert manage(other, COUNT) == "sqlite 0"
+    assert not is_free(ports[2])
+    assert other.stop() == 0
+
+
+def test_if_its_postgresql_dies_the_site_is_stopped_and_it_says_so(start_stack: Callable[..., Site]) -> None:
+    site = start_stack("--postgres", "--no-demo")
+    site.get_ready()
+    os.kill(int((site.var / "postgres" / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+    assert site.process.wait(timeout=60) == 1
+    assert "the PostgreSQL server (its words are in" in site.said()
+    assert site.parts() == []
+
+
+@pytest.mark.parametrize(("option", "variable"), [("--postgres", "DATABASE_URL"), ("--redis", "REDIS_URL")])
+def test_a_server_of_its_own_beside_a_given_one_is_refused(option: str, variable: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "EMMA_VAR": str(tmp_path / "var"), "EMMA_PORT": str(find_free())}
+    environment[variable] = "postgres://emma@127.0.0.1:1/emma" if option == "--postgres" else "redis://127.0.0.1:1/0"
+    told = subprocess.run(
+        [ROOT / "emma", "up", option], env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert told.returncode == 1
+    assert re.search(rf"emma: {variable} is set, so .* leave out one of it and {option}\.", told.stderr)
+
+
+def test_an_option_it_does_not_know_is_told(tmp_path: Path) -> None:
+    environment = {**os.environ, "EMMA_VAR": str(tmp_path / "var")}
+    told = subprocess.run(
+        [ROOT / "emma", "up", "--mysql"], env=environment, capture_output=True, text=True, check=False
+    )
+    assert (told.returncode, told.stderr) == (1, "emma: ./emma up knows only --postgres, --redis and --no-demo.\n")

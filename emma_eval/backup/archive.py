@@ -203,6 +203,8 @@ class Source:
                     while hashed.read(PIECE):
                         pass
                     found[entry.name] = (entry.size - hashed.left, hashed.digest.hexdigest())
+        except tarfile.TarError as cause:  # in the middle of a file, as against between two
+            raise Refused(CUT.format(self.path)) from cause
         except OSError as cause:
             raise Refused(f"{self.path} can't be read ({cause.strerror or cause}).") from cause
         if said is None:
