@@ -309,7 +309,7 @@ function choose(id) {
 function adopt(html) {
   const there = new DOMParser().parseFromString(html, "text/html");
   for (const section of parts("run", there)) if (!part(`run="${section.dataset.run}"`)) part("runs").append(section);
-  for (const name of ["add-script", "ended-list"]) if (part(name, there) && part(name)) part(name).replaceWith(part(name, there));
+  for (const name of ["add-script", "ended-list"]) part(name)?.replaceWith(part(name, there) ?? "");
   dress(part("runs"));
 }
 
@@ -321,7 +321,7 @@ function fetchRuns() {
 }
 
 async function addScript(form) {
-  const line = part("add-says");
+  const [line, box] = [part("add-says"), form.closest("details")];
   const body = new FormData(form);
   body.set("act", "script");
   body.set("csrfmiddlewaretoken", marks.token());
@@ -336,7 +336,8 @@ async function addScript(form) {
   await tell();
   const added = told.runs.find((run) => !known.has(run.id));
   if (!added) return;
-  form.closest("details").open = false;
+  box.open = false;
+  if (!part("add-script")) box.remove();
   part("what-to-do", part(`run="${added.id}"`)).open = true;
   choose(added.id);
   speak(`${added.title} added.`);

@@ -183,6 +183,7 @@ def test_the_stretch_counts_down_to_one_minute_and_then_to_two(open_page: OpenPa
 
 def test_two_scripts_of_one_call_are_two_results(open_page: OpenPage, tess: User, call: Call, build: Build) -> None:
     make.script("noisy-room", title="Noisy room")
+    make.script("dim-light", title="Dim light")
     page = open_page(tess)
     go_to(page, call)
     begin(page)
@@ -196,6 +197,8 @@ def test_two_scripts_of_one_call_are_two_results(open_page: OpenPage, tess: User
     switch = page.get_by_role("group", name="Scripts of this call")
     expect(switch.get_by_role("button", name="Noisy room")).to_have_attribute("aria-pressed", "true")
     expect(page.locator("[data-place]")).to_have_text("Step 1 of 2")
+    expect(page.get_by_role("button", name="Add", exact=True)).to_be_hidden()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Noisy room")
     page.keyboard.press("n")
     switch.get_by_role("button", name="Bad news day").click()
     expect(page.locator("[data-place]")).to_have_text("Step 2 of 2")
