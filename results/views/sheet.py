@@ -45,7 +45,7 @@ def _import_sheet(request: UserRequest, brake: NoMoreThanASheet) -> HttpResponse
             upload = _readable_upload(request, form)
             if upload:
                 return redirect(upload)
-    own = SheetUpload.objects.visible_to(request.user)
+    own = SheetUpload.objects.visible_to(request.user).select_related("work")
     context = {
         "form": form,
         "waiting": own.filter(imported_at=None),
@@ -96,7 +96,9 @@ def _progress(request: UserRequest, upload: SheetUpload) -> HttpResponse:
     return response
 
 
-def _preview(request: UserRequest, upload: SheetUpload, *, has_changed: bool = False) -> HttpResponse:
+def _preview(
+    request: UserRequest, upload: SheetUpload, *, has_changed: bool = False, status: int = 200
+) -> HttpResponse:
     try:
         report, faults = _would_do(request, upload)
     except TooLargeToWaitForError:
@@ -105,7 +107,7 @@ def _preview(request: UserRequest, upload: SheetUpload, *, has_changed: bool = F
     except (FileNotFoundError, SheetError):
         return _gone(request, upload)
     context = {"upload": upload, "found": report, "faults": _page_of(request, faults), "has_changed": has_changed}
-    return render(request, "results/import_preview.html", context, status=409 if has_changed else 200)
+    return render(request, "results/import_preview.html", context, status=status)
 
 
 def _would_do(request: UserRequest, upload: SheetUpload) -> tuple[Report, list[RowFault]]:
@@ -138,11 +140,11 @@ def import_apply(request: UserRequest, uuid: uuid.UUID) -> HttpResponse:
     if upload.is_large:
         return _apply_large(request, upload, form)
     if not form.is_valid():
-        return _preview(request, upload, has_changed=True)
+        return _preview(request, upload, has_changed=True, status=409)
     try:
         import_upload(upload, form.cleaned_data["agreed"])
     except OtherThanShownError:
-        return _preview(request, upload, has_changed=True)
+        return _preview(request, upload, has_changed=True, status=409)
     except (SheetUpload.DoesNotExist, FileNotFoundError, SheetError):
         return _gone(request, upload)
     return redirect(upload)
@@ -152,7 +154,7 @@ def _apply_large(request: UserRequest, upload: SheetUpload, form: AgreeForm) -> 
     """Leave it to a worker; its page tells how far it is, after a second click too."""
     is_ordered = form.is_valid() and order_import(upload, form.cleaned_data["agreed"])
     if not is_ordered and upload.state == SheetState.LOOKED:
-        return _preview(request, upload, has_changed=True)
+        return _preview(request, upload, has_changed=True, status=409)
     return redirect(upload)
 
 

@@ -97,6 +97,16 @@ def test_a_large_sheet_is_looked_through_by_a_worker_and_imported_by_one(eval_cl
     assert "7 results were added." in page_of(eval_client, kept)
 
 
+def test_the_list_of_uploads_says_what_is_done_with_them(eval_client: Client, tmp_path: Path) -> None:
+    kept = upload(eval_client, tmp_path)
+    assert "being looked through" in eval_client.get(reverse("import_sheet")).content.decode()
+    kept = work(kept)
+    agree(eval_client, kept)
+    assert "being imported" in eval_client.get(reverse("import_sheet")).content.decode()
+    work(kept)
+    assert "7 results added" in eval_client.get(reverse("import_sheet")).content.decode()
+
+
 def test_a_small_sheet_is_looked_through_at_once(eval_client: Client, tmp_path: Path) -> None:
     kept = upload(eval_client, tmp_path, ROWS[:2])
     assert (kept.state, kept.work) == (None, None)
@@ -160,7 +170,7 @@ def test_what_has_changed_since_the_look_is_looked_at_again(eval_client: Client,
     assert kept.state == SheetState.LOOKING
     assert Result.objects.count() == 1
     kept = work(kept)
-    page = page_of(eval_client, kept, status=409)
+    page = page_of(eval_client, kept)
     assert "has changed since you looked" in page
     assert "Import the 6 good rows" in page
 
