@@ -573,5 +573,38 @@ def test_files_of_a_bucket_are_listed_and_copied_when_asked_for(bucket: Bucket, 
     told = replace(site, var=tmp_path / "from-copies").emma("restore", copied)
     assert told.returncode == 0, told.stderr
     assert "not in the bucket" not in told.stdout
-    there = {found.key: bucket.open(found.key).read() for found in bucket.objects()}
+    there = {}
+    for found in bucket.objects():
+        with bucket.open(found.key) as body:
+            there[found.key] = body.read()
     assert there == {key: said for key, said in content.items() if key != "exports/x.csv"}
+
+
+def test_a_bucket_that_is_down_is_told_and_leaves_nothing_half_kept(tmp_path: Path) -> None:
+    more = {"EMMA_S3_BUCKET": "kept", "EMMA_S3_ENDPOINT": "http://127.0.0.1:1", "EMMA_S3_KEY": "k"}
+    site = Site(tmp_path / "var", "sqlite", more=(*more.items(), ("EMMA_S3_SECRET", "s")))
+    assert site.python("-m", "emma_eval.prepare", "--no-demo").returncode == 0
+    (tmp_path / "kept").mkdir()
+    told = site.emma("backup", tmp_path / "kept" / "site.tar")
+    assert told.returncode == 1
+    assert told.stderr.startswith("emma: the bucket: ")
+    assert "Traceback" not in told.stderr
+    assert list((tmp_path / "kept").iterdir()) == []
+
+
+def test_a_full_disk_is_told_and_leaves_nothing_half_kept(tmp_path: Path) -> None:
+    """By a limit on the size of files, which a process meets as it meets a full disk."""
+    site = Site(tmp_path / "var", "sqlite")
+    assert site.python("-m", "emma_eval.prepare", "--no-demo").returncode == 0
+    (site.var / "recordings" / "large.webm").write_bytes(b"x" * 3_000_000)
+    (tmp_path / "kept").mkdir()
+    limited = ["sh", "-c", 'ulimit -f 4000; trap "" XFSZ; exec "$@"', "sh", str(ROOT / "emma"), "backup"]
+    told = subprocess.run(
+        [*limited, tmp_path / "kept" / "site.tar"],
+        env=site.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (told.returncode, told.stderr) == (1, "emma: File too large. What was begun was taken back.\n")
+    assert list((tmp_path / "kept").iterdir()) == []

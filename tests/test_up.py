@@ -200,10 +200,8 @@ def test_the_full_stack_keeps_its_data_and_leaves_nothing_running(start_stack: C
     assert "ok    broker: Redis can be reached" in told.stdout
     assert "ok    workers: 1 answer" in told.stdout
     assert manage(site, "Build.objects.create(name='kept');" + COUNT) == "postgresql 1"
-    assert (
-        manage(site, "from django.db import connection; print(connection.cursor().execute('SHOW fsync').fetchone()[0])")
-        == "on"
-    )
+    durable = "from django.db import connection; print(connection.cursor().execute('SHOW fsync').fetchone()[0])"
+    assert manage(site, durable) == "on"
     ports = [site.port, port_of(site, "postgres"), port_of(site, "redis")]
     assert not any(is_free(port) for port in ports)
     assert site.stop(signal.SIGINT) == 0

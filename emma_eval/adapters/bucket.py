@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import IO, Any
@@ -10,11 +11,23 @@ from typing import IO, Any
 import boto3
 from botocore import UNSIGNED
 from botocore.config import Config
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
 REFUSED = {"AccessDenied", "403", "Forbidden"}
 HAS_NO_BLOCK = {"NotImplemented", "MethodNotAllowed", "501", "405"}
 IS_OPEN = "NoSuchPublicAccessBlockConfiguration"
+
+
+class BucketError(Exception):
+    """The bucket did not do what was asked; its text is for people and names no key."""
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    try:
+        yield
+    except (BotoCoreError, ClientError) as cause:
+        raise BucketError(str(cause)) from cause
 
 
 @dataclass(frozen=True)
@@ -75,12 +88,14 @@ class Bucket:
         )
 
     def reach(self) -> None:
-        """Raise what the library raises, unless the bucket answers to our key."""
-        self._as_owner.head_bucket(Bucket=self.name)
+        """`BucketError`, unless the bucket answers to our key."""
+        with _told():
+            self._as_owner.head_bucket(Bucket=self.name)
 
     def is_closed(self) -> Closed:
         """Ask for its content without a key, and for its public access block."""
-        return Closed(self._refuses_strangers(), self._block_is_on())
+        with _told():
+            return Closed(self._refuses_strangers(), self._block_is_on())
 
     def _refuses_strangers(self) -> bool:
         try:
@@ -102,17 +117,20 @@ class Bucket:
         return bool(block) and all(block.values())
 
     def objects(self) -> Iterator[StoredObject]:
-        for page in self._as_owner.get_paginator("list_objects_v2").paginate(Bucket=self.name):
-            for found in page.get("Contents", []):
-                yield StoredObject(found["Key"], found["Size"], found["ETag"].strip('"'))
+        with _told():
+            for page in self._as_owner.get_paginator("list_objects_v2").paginate(Bucket=self.name):
+                for found in page.get("Contents", []):
+                    yield StoredObject(found["Key"], found["Size"], found["ETag"].strip('"'))
 
-    def open(self, key: str) -> IO[bytes]:
+    @contextmanager
+    def open(self, key: str) -> Iterator[IO[bytes]]:
         """Its bytes, as they come."""
-        body: IO[bytes] = self._as_owner.get_object(Bucket=self.name, Key=key)["Body"]
-        return body
+        with _told(), self._as_owner.get_object(Bucket=self.name, Key=key)["Body"] as body:
+            yield body
 
     def put(self, key: str, source: IO[bytes]) -> None:
-        self._as_owner.upload_fileobj(source, self.name, key)
+        with _told():
+            self._as_owner.upload_fileobj(source, self.name, key)
 
 
 def _code(told: ClientError) -> str:

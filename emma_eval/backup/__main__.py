@@ -9,6 +9,7 @@ from pathlib import Path
 
 import django
 
+from emma_eval.adapters.bucket import BucketError
 from emma_eval.start import read_settings
 
 from . import archive
@@ -94,9 +95,18 @@ def main(arguments: list[str]) -> int:
         else:
             _verify(chosen.source)
     except Refused as told:
-        sys.stderr.write(f"emma: {told}\n")
-        return 1
+        return _refused(str(told))
+    except BucketError as told:
+        return _refused(f"the bucket: {told}")
+    except OSError as told:
+        where = f" ({told.filename})" if told.filename else ""
+        return _refused(f"{told.strerror or told}{where}. What was begun was taken back.")
     return 0
+
+
+def _refused(words: str) -> int:
+    sys.stderr.write(f"emma: {words}\n")
+    return 1
 
 
 if __name__ == "__main__":
