@@ -73,6 +73,7 @@ def _command(found: argparse.Namespace) -> str:
     words = ["./emma bench"]
     words += [f"--rows {found.rows}"] if found.rows != ROWS else []
     words += [f"--only {name}" for name in found.only]
+    words += [f"--rounds {found.rounds}"] if found.rounds != ROUNDS else []
     words += [f"--databases {','.join(found.databases)}"] if found.databases != list(DATABASES) else []
     return " ".join(words)
 

@@ -230,6 +230,7 @@ def _without_indexes(*tables: type[models.Model]) -> Iterator[None]:
     names = [model._meta.db_table for model in tables]
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
+            cursor.execute("PRAGMA journal_mode = OFF")  # the next connection keeps a log again
             cursor.execute("PRAGMA synchronous = OFF")
             cursor.execute("PRAGMA cache_size = -600000")
             cursor.execute("PRAGMA foreign_keys = OFF")
