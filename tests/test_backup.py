@@ -28,6 +28,7 @@ from psycopg import sql
 
 from emma_eval.adapters.bucket import Bucket
 from emma_eval.backup import archive, manifest
+from emma_eval.backup.manifest import KeptFile
 from emma_eval.backup.refused import Refused
 from emma_eval.knock import find_free, is_free
 
@@ -505,6 +506,19 @@ def rewritten(backup: Path, target: Path, without: str = "", **changes: Callable
             elif found.name != without:
                 new.addfile(found, content)
     return target
+
+
+@pytest.mark.parametrize("name", ["kept.tar", "kept"])
+def test_a_file_that_grows_is_kept_as_it_was_and_one_that_shrinks_stops_the_backup(name: str, tmp_path: Path) -> None:
+    with archive.write(tmp_path / f"grown-{name}") as (target, _):
+        target.add("recordings/grows", io.BytesIO(b"12345 and more"), 5, 0)
+        assert target.files == [KeptFile("recordings/grows", 5, hashlib.sha256(b"12345").hexdigest())]
+    with (
+        pytest.raises(Refused, match="became shorter while it was read"),
+        archive.write(tmp_path / name) as (target, _),
+    ):
+        target.add("recordings/shrinks", io.BytesIO(b"123"), 5, 0)
+    assert [path.name for path in tmp_path.iterdir()] == [f"grown-{name}"]
 
 
 # --- the bucket -----------------------------------------------------------------------------------

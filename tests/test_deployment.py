@@ -167,6 +167,43 @@ def test_nothing_private_gets_into_the_image() -> None:
     assert all((ROOT / name).exists() for name in allowed)
 
 
+def test_what_is_copied_into_the_image_is_enough_and_brings_its_static_files(tmp_path: Path) -> None:
+    """The Dockerfile's steps in a folder: what it copies, its static files, then `migrate` as another container."""
+    image, served = tmp_path / "image", tmp_path / "served"
+    image.mkdir()
+    for words in (words for word, words in instructions() if word == "COPY" and "--from" not in words):
+        for name in words.split()[:-1]:
+            if (ROOT / name).is_dir():
+                shutil.copytree(ROOT / name, image / name, ignore=shutil.ignore_patterns("__pycache__"))
+            elif name != "requirements/base.txt":
+                shutil.copy(ROOT / name, image / name)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("EMMA_")}
+    environment = {**kept, "EMMA_VAR": str(tmp_path / "var"), "EMMA_STATIC": str(served), "EMMA_SECRET_KEY": "s" * 50}
+    environment = {**environment, "DATABASE_URL": "", "REDIS_URL": ""}
+
+    def run(*options: str) -> None:
+        command = [sys.executable, "-P", "-m", "emma_eval.prepare", *options]
+        told = subprocess.run(
+            command,
+            cwd=image,
+            env={**environment, "PYTHONPATH": str(image)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert told.returncode == 0, told.stderr
+
+    run("--static")
+    made = {path: path.stat().st_mtime_ns for path in served.rglob("*")}
+    assert len(made) > 100
+    assert not (tmp_path / "var" / "emma.sqlite3").exists()
+    for path in (image / "static").rglob("*"):
+        os.utime(path, (1_700_000_000, 1_700_000_000))  # an image that was pulled has the times of its layers
+    run("--no-demo")
+    assert {path: path.stat().st_mtime_ns for path in served.rglob("*")} == made
+    assert (tmp_path / "var" / "emma.sqlite3").exists()
+
+
 # --- the processes --------------------------------------------------------------------------------
 
 

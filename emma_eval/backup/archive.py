@@ -28,6 +28,7 @@ class Hashed(io.RawIOBase):
 
     def __init__(self, source: IO[bytes], size: int) -> None:
         self.source, self.left, self.digest = source, size, hashlib.sha256()
+        self.ended_early = False
 
     def readable(self) -> bool:
         return True
@@ -38,6 +39,7 @@ class Hashed(io.RawIOBase):
         while wanted and (piece := self.source.read(wanted)):  # a network stream may give less than was asked for
             pieces.append(piece)
             wanted -= len(piece)
+        self.ended_early = wanted > 0
         read = b"".join(pieces)
         self.left -= len(read)
         self.digest.update(read)
@@ -64,7 +66,7 @@ class _Tar:
         try:
             self.tar.addfile(entry, hashed)
         except OSError as cause:
-            if hashed.left:
+            if hashed.ended_early:
                 raise Refused(f"{name} became shorter while it was read. Take the backup again.") from cause
             raise
         self.files.append(KeptFile(name, size, hashed.digest.hexdigest()))
@@ -81,7 +83,7 @@ class _Folder:
         hashed = Hashed(source, size)
         with new_file(path) as kept:
             shutil.copyfileobj(hashed, kept, PIECE)
-        if hashed.left:
+        if hashed.ended_early:
             raise Refused(f"{name} became shorter while it was read. Take the backup again.")
         os.utime(path, (changed_at_s, changed_at_s))
         self.files.append(KeptFile(name, size, hashed.digest.hexdigest()))
