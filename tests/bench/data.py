@@ -182,7 +182,8 @@ def _result(rng: Random, filed_at: datetime, version: ScriptVersion, tester: int
 
 
 def _text(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M:%S.%f}"
+    """As Django writes it to SQLite, where times are compared as texts: no fraction where it is none."""
+    return str(moment.replace(tzinfo=None))
 
 
 def _tags(rng: Random, count: int) -> list[str]:
