@@ -17,6 +17,7 @@ from .order_file import FORMAT_NAMES, Format
 from .write_workbook import MOST_ROWS
 
 NONE = "none"  # stands in the address, and in the form, for no column: nothing at all asks for every one
+WITHOUT = "without"  # a column that is left out, in an address that would else name most of them
 NO_COLUMN = "Pick at least one column."
 HINTS = {
     Format.CSV: "Opens in every spreadsheet. Can be imported again.",
@@ -74,15 +75,19 @@ class Chosen:
     @classmethod
     def read(cls, params: QueryDict) -> Chosen:
         """From an address or a form. Nothing said: CSV, all columns. What can't be read is not chosen."""
-        said = params.get("format", "")
-        keys = params.getlist("column")
-        return cls(Format(said) if said in set(Format) else Format.CSV, columns_of(keys) if keys else COLUMNS)
+        said, keys = params.get("format", ""), params.getlist("column")
+        left_out = frozenset(params.getlist(WITHOUT))
+        columns = columns_of(keys) if keys else tuple(column for column in COLUMNS if column.key not in left_out)
+        return cls(Format(said) if said in set(Format) else Format.CSV, columns)
 
     def query(self, asked: Asked, columns: Sequence[Column] | None = None) -> str:
         """The address of this page with this chosen, as short as can be."""
         columns = self.columns if columns is None else columns
         said: list[tuple[str, str]] = [("format", self.format)] if self.format != Format.CSV else []
-        if len(columns) < len(COLUMNS):
+        left_out = [column for column in COLUMNS if column not in columns]
+        if len(left_out) < len(columns):
+            said += [(WITHOUT, column.key) for column in left_out]
+        else:
             said += [("column", column.key) for column in columns] or [("column", NONE)]
         return "&".join(filter(None, (asked.query(), urlencode(said))))
 

@@ -66,10 +66,18 @@ def test_csv_and_all_columns_are_chosen_at_first(client: Client, kinds: Kinds) -
         ("column=none", []),
         ("column=none&column=id", ["id"]),
         ("column=no-such-column&column=id", ["id"]),
+        ("without=id&without=comment&without=no-such-column", [key for key in ALL if key not in {"id", "comment"}]),
     ],
 )
 def test_the_address_remembers_the_columns(client: Client, kinds: Kinds, query: str, expected: list[str]) -> None:
     assert ticked(page(client, query)) == expected
+
+
+def test_the_address_names_whichever_columns_are_fewer(client: Client, kinds: Kinds) -> None:
+    assert page(client, "column=none&column=id").context["here"] == "column=id"
+    most = "&".join(f"column={key}" for key in ALL if key != "id")
+    assert page(client, most).context["here"] == "without=id"
+    assert page(client, "without=id").context["here"] == "without=id"
 
 
 def test_one_press_chooses_all_columns_none_or_those_that_can_be_imported(client: Client, kinds: Kinds) -> None:

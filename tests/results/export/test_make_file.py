@@ -243,6 +243,8 @@ def test_without_a_script_the_page_tells_how_far_it_is_at_each_reload(client: Cl
     assert 'max="4" value="2"' in said
     assert "2 of 4 results" in said
     assert 'hx-trigger="every 1s"' in said
+    Export.objects.update(rows=4)
+    assert "The results are written. The file is being packed." in html_of(client.get(path))
     fragment = html_of(client.get(path, headers={"HX-Request": "true"}))
     assert fragment.startswith("<section")
     Row.objects.update(lease_until=None)

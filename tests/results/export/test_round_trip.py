@@ -133,7 +133,7 @@ def there_and_back(exporter: User, format: str) -> tuple[list[dict[str, Any]], l
 
 @pytest.mark.parametrize("format", ["csv", "xlsx"])
 @given(said=st.lists(said_of_results(), min_size=1, max_size=4))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_is_filed_comes_back_as_it_was(
     exporter: User, tester: User, scripts: list[Script], build: Build, format: str, said: list[dict[str, Any]]
 ) -> None:
