@@ -28,7 +28,7 @@ from emma_eval.accounts.models import AuditEntry
 from emma_eval.accounts.roles import Role
 from emma_eval.accounts.views import audit as audit_page
 from results.listing import keyset
-from results.models import DIMENSION_KEYS, Call, Draft, Result, SheetUpload
+from results.models import DIMENSION_KEYS, Call, Draft, Export, Result, SheetUpload
 from results.old_sheet.import_sheet import import_sheet
 from scripts_catalog import taxonomy
 from scripts_catalog.models import RunCount, Script, ScriptVersion
@@ -75,6 +75,7 @@ def filters(world: World) -> list[str]:
     build = {"build": world.build.name}
     asked: dict[str, list[dict[str, Any]]] = {
         "results": [*slugs, *areas, *words, days, build, *_only_results(world)],
+        "export_new": [*slugs, *areas, *words, {"column": "none"}],
         "dashboard": [{}, *areas, days, build, {**days, **areas[0]}],
         "scripts": [*areas, *words, {"view": "retired"}, {"camera": "yes"}, {"dimension": "content"}],
         "result_new": [*slugs, {"call": str(world.result.call_uuid), "script": "bad-news-day"}],
@@ -243,6 +244,8 @@ def read_some(client: Client, world: World) -> dict[str, str]:
         (Draft, "tester", "/todo/"),
         (Call, "tester", "/todo/"),
         (SheetUpload, "eval team", "/import/"),
+        (Export, "eval team", "/results/export/"),
+        (Result, "manager", "/results/export/"),
         (AuditEntry, "administrator", "/audit/"),
     ],
     ids=lambda value: getattr(value, "__name__", value),
