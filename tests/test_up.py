@@ -141,8 +141,7 @@ def test_if_one_part_dies_the_other_is_stopped_and_it_says_which(
     os.kill(site.part(killed), signal.SIGKILL)
     assert site.process.wait(timeout=60) == 1
     assert told in site.said()
-    site.wait_until(lambda: site.parts() == [], within_s=10)
-    assert is_free(site.port)
+    site.wait_until(lambda: site.parts() == [] and is_free(site.port), within_s=10)
 
 
 # --- PostgreSQL and Redis of its own --------------------------------------------------------------
