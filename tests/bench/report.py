@@ -80,14 +80,14 @@ class Report:
             ("Load", f"{self.load} minutes when it began; {machine.load()} when it ended"),
             ("Versions", ", ".join([machine.versions(), *self.databases.values()])),
         ]
-        parts = [HEAD, *(f"- {name}: {words}\n" for name, words in facts), "\n", self._verdict(), "\n"]
+        parts = [HEAD, *(f"- {name}: {words}\n" for name, words in facts), "\n", self._verdict()]
         for database, sections in self.sections.items():
             parts.append(f"\n## {self.databases[database]}\n\n" + table(sections))
         parts.append(NOISE + "## What each line is\n")
         measures = {
             section.measure.name: section.measure for sections in self.sections.values() for section in sections
         }
-        parts += [f"\n**{measure.title}.** {measure.words}\n" for measure in measures.values()]
+        parts += [f"\n### {measure.title}\n\n{measure.words}\n" for measure in measures.values()]
         return "".join(parts)
 
     def _verdict(self) -> str:
@@ -97,7 +97,9 @@ class Report:
             for section in sections
             for words in section.missed()
         ]
-        return f"**Not met: {'; '.join(missed)}.**" if missed else "Every limit is met."
+        return (
+            "".join(["**Not met:**\n\n", *(f"- {words}\n" for words in missed)]) if missed else "Every limit is met.\n"
+        )
 
 
 def table(sections: Sequence[Section]) -> str:

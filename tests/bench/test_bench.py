@@ -139,7 +139,7 @@ def test_the_page_shows_every_figure_and_names_what_is_not_met() -> None:
     assert "| something small |  | 1 units |  | 2 units | yes |" in page
     assert line(large) in page
     assert "**no**" in line(large)
-    assert "**Not met: something large on SQLite 3; other_rows could not be measured on SQLite 3.**" in page
+    assert "**Not met:**\n\n- something large on SQLite 3\n- other_rows could not be measured on SQLite 3\n" in page
     assert "1,000,000 results" in page
     assert "floor that shows another script's rows" in page
     assert "NOT MET" in said(large)
