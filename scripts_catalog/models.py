@@ -258,8 +258,10 @@ class RunCountQuerySet(models.QuerySet["RunCount"]):
 
     def add(self, script: Script, build: Build, *, filed_as_safety: bool, runs: int = 1) -> None:
         """Count runs of a script on a build; called by the transaction that files, moves or removes a result."""
-        row, _ = self.get_or_create(script=script, build=build, filed_as_safety=filed_as_safety)
-        self.filter(pk=row.pk).update(runs=F("runs") + runs)
+        counted = self.filter(script=script, build=build, filed_as_safety=filed_as_safety)
+        if not counted.update(runs=F("runs") + runs):
+            self.get_or_create(script=script, build=build, filed_as_safety=filed_as_safety)
+            counted.update(runs=F("runs") + runs)
 
     def add_many(self, runs: Mapping[tuple[int, int, bool], int]) -> None:
         """The same for many at once, by the keys of script and build and whether they were filed as Safety.

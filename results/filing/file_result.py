@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
 
 from emma_eval.accounts import audit
 from emma_eval.accounts.models import User
-from scripts_catalog.models import RunCount, ScriptVersion
+from scripts_catalog.models import RunCount
 
 from ..models import DIMENSION_KEYS, Draft, Problem, ProblemOrder, Result
 from .follow_call import note_call
 from .rules import Filing
+from .tell_call import odds_with, results_of_call
 
 
 class FiledOtherwiseError(Exception):
@@ -32,6 +33,15 @@ class ScriptFiledForCallError(Exception):
         self.result = result
 
 
+class CallToldOtherwiseError(Exception):
+    """Another result of the call says otherwise about it. Nothing was changed. `faults`: fields, with what to do."""
+
+    def __init__(self, result: Result, faults: list[tuple[str, str]]) -> None:
+        super().__init__(f"at odds with result {result.pk}")
+        self.result = result
+        self.faults = faults
+
+
 @dataclass(frozen=True)
 class SheetRow:
     """What an imported row brings along: the digest of what it said, the old columns as text, and the machine."""
@@ -46,55 +56,60 @@ class SheetRow:
 
 @dataclass(frozen=True)
 class Filed:
-    """The result of a draft. `is_new` is False when it had been filed before."""
+    """The result of a draft, and the others of its call. `is_new` is False when it had been filed before."""
 
     result: Result
     is_new: bool
+    mates: tuple[Result, ...] = ()
 
 
 def file_result(tester: User, draft_uuid: uuid.UUID, filing: Filing, *, call_uuid: uuid.UUID | None = None) -> Filed:
     """File a draft. The same draft again gives the same result; with other content, FiledOtherwiseError.
-    A second draft of one script for the same call is refused: ScriptFiledForCallError.
+    What is at odds with other results of the call is refused: CallToldOtherwiseError; and a second draft of one
+    script for the same call: ScriptFiledForCallError.
 
     The filing must have passed `rules.faults_of`. The database's unique (tester, draft) decides between
     racing requests: the one that loses reads what the other wrote.
     """
-    found = Result.objects.filter(tester=tester, draft_uuid=draft_uuid).first()
-    if found is None:
-        try:
-            with transaction.atomic():
-                filing = _as_of_now(tester, filing)
-                _check_it_is_once_a_call(tester, draft_uuid, call_uuid, filing)
-                return Filed(_write(tester, draft_uuid, call_uuid or uuid.uuid4(), filing), is_new=True)
-        except IntegrityError:
-            found = Result.objects.filter(tester=tester, draft_uuid=draft_uuid).first()
+    mates: tuple[Result, ...] = ()
+    try:
+        with transaction.atomic():
+            take_turn(tester)
+            # The script may have moved into Safety, or out of it, since the form was read.
+            filing.script_version.script.refresh_from_db(fields=["area"])
+            of_the_call = results_of_call(tester, call_uuid)
+            found = next((result for result in of_the_call if result.draft_uuid == draft_uuid), None)
+            mates = tuple(result for result in of_the_call if result is not found)
             if found is None:
-                raise
+                _check_against(mates, filing)
+                written = _write(tester, draft_uuid, call_uuid or uuid.uuid4(), filing)
+                return Filed(written, is_new=True, mates=mates)
+    except IntegrityError:
+        found = Result.objects.filter(tester=tester, draft_uuid=draft_uuid).first()
+        if found is None:
+            raise
     is_same_version = found.script_version_id == filing.script_version.pk
     if not is_same_version or content_of(found) != content_of_filing(filing):
         raise FiledOtherwiseError(found)
-    return Filed(found, is_new=False)
+    return Filed(found, is_new=False, mates=mates)
 
 
 def take_turn(tester: User) -> None:
-    """Wait until no other transaction writes results or drafts of this tester. SQLite has one writer anyway."""
-    User.objects.select_for_update(no_key=True).get(pk=tester.pk)
+    """Wait until no other transaction writes results or drafts of this tester. SQLite has one writer anyway.
 
-
-def _as_of_now(tester: User, filing: Filing) -> Filing:
-    """Take the tester's turn, and read again whether the script is Safety: it may have moved since the form.
-
-    Saving a draft takes the same turn, so that no late save leaves a draft behind of what is filed.
+    Saving a draft takes the same turn as filing it, so that no late save leaves a draft behind of what is filed.
     """
-    take_turn(tester)
-    version = ScriptVersion.objects.select_related("script").get(pk=filing.script_version.pk)
-    return replace(filing, script_version=version)
+    User.objects.select_for_update(no_key=True).values_list("pk").get(pk=tester.pk)
 
 
-def _check_it_is_once_a_call(tester: User, draft_uuid: uuid.UUID, call_uuid: uuid.UUID | None, filing: Filing) -> None:
-    """Nothing else would keep one run from counting twice. Rows of sheets may share a link, so no constraint can."""
-    own = Result.objects.visible_to(tester).filter(tester=tester, script=filing.script_version.script)
-    twin = own.filter(call_uuid=call_uuid).exclude(draft_uuid=draft_uuid).first() if call_uuid else None
+def _check_against(mates: tuple[Result, ...], filing: Filing) -> None:
+    """One call has one account of itself, and each script once. Nothing else would keep one run from counting twice:
+    rows of sheets may share a call, so no constraint can.
+    """
+    faults = odds_with(filing, mates[0]) if mates else []
+    if faults:
+        raise CallToldOtherwiseError(mates[0], faults)
+    twin = next((result for result in mates if result.script_id == filing.script_version.script.slug), None)
     if twin is not None:
         raise ScriptFiledForCallError(twin)
 

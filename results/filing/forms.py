@@ -102,8 +102,6 @@ class ResultForm(forms.Form):
         self.was_stuck_start_added = False
         for key in DIMENSION_KEYS:
             self.fields[key] = TextField(required=False)
-        for tag in self.tags:
-            self.fields[place_name(tag)] = TextField(required=False)
 
     @cached_property
     def kept_tags(self) -> frozenset[str]:
@@ -117,6 +115,11 @@ class ResultForm(forms.Form):
     def tags(self) -> list[str]:
         """Tags that can be picked here."""
         return [tag for tag in taxonomy.TAG_BY_KEY if not _is_retired(tag) or tag in self.kept_tags]
+
+    def place_of(self, tag: str) -> str:
+        """The place of a tag as typed. Places are no fields of their own: there are dozens, and mostly empty."""
+        typed = self.data if self.is_bound else self.initial
+        return str(typed.get(place_name(tag)) or "")
 
     def clean_called_at(self) -> datetime:
         """A result that is corrected keeps its seconds, which the field may not show."""

@@ -36,5 +36,10 @@ class Draft(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["tester", "uuid"], name="one_draft_a_uuid")]
 
+    def is_visible_to(self, user: User) -> bool:
+        """The rule of `visible_to`, of a draft that is read already."""
+        is_safety = self.script is not None and self.script.is_safety
+        return self.tester_id == user.pk and (user.is_trained or not is_safety)
+
     def __str__(self) -> str:
         return f"draft {self.uuid}"

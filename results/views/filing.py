@@ -21,7 +21,13 @@ from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, Script, ScriptVersion
 
 from ..filing.correct_result import CorrectedElsewhereError, ReviewedError, add_recording_link
-from ..filing.file_result import FiledOtherwiseError, ScriptFiledForCallError, file_result
+from ..filing.file_result import (
+    CallToldOtherwiseError,
+    Filed,
+    FiledOtherwiseError,
+    ScriptFiledForCallError,
+    file_result,
+)
 from ..filing.forms import NO, YES, ResultForm
 from ..filing.merge_drafts import differences, merged
 from ..filing.save_draft import (
@@ -31,7 +37,7 @@ from ..filing.save_draft import (
     discard_draft,
     save_draft,
 )
-from ..filing.tell_call import call_held, odds_with, results_of_call, titles_of
+from ..filing.tell_call import call_held, results_of_call, titles_of
 from ..filing.tell_drafts import other_drafts
 from ..filing.typed import Typed, number_in, said, typed_in
 from ..models import Call, Draft, Result
@@ -109,7 +115,7 @@ def _version_for(request: UserRequest, found: Draft | None, typed: Typed | None)
 
 
 def _version(user: User, pk: str) -> ScriptVersion:
-    versions = ScriptVersion.objects.visible_to(user).select_related("script__latest")
+    versions = ScriptVersion.objects.visible_to(user).select_related("script")
     return get_object_or_404(versions, pk=number_in(pk))
 
 
@@ -212,26 +218,32 @@ def draft_file(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
     """File the draft: once, however often it is asked for."""
     if request.method != "POST":
         return redirect("draft", uuid)
-    _refuse_what_is_hidden(request.user, uuid)
+    there = _own_draft(request.user, uuid)
     version = _version(request.user, request.POST.get("script_version", ""))
     form = ResultForm(request.POST, version_run=version, tester=request.user)
-    filed = Result.objects.filter(tester=request.user, draft_uuid=uuid).first()
-    if filed is not None and not form.is_valid():
-        return _already_filed(request, filed, typed_in(request.POST.dict()))
-    there = Draft.objects.visible_to(request.user).filter(uuid=uuid).first()
-    if not form.is_valid():
-        page = FormPage(form, str(uuid), draft_version=number_in(request.POST.get("version")), is_unsaved=True)
-        return _show(request, page, status=422)
     typed = typed_in(request.POST.dict())
+    if not form.is_valid():
+        return _show_faults(request, uuid, form, typed)
     if there is not None and changed_elsewhere(there, typed, based_on=number_in(request.POST.get("version"))):
         return _choose(request, uuid, typed, there, {})
-    return _file(request, uuid, form, is_filed=filed is not None)
+    return _file(request, uuid, form)
 
 
-def _refuse_what_is_hidden(user: User, uuid: uuids.UUID) -> None:
-    """A tester's own draft that is kept from them at present waits as it is: nothing is written over it."""
-    if Draft.objects.hidden_from(user).filter(uuid=uuid).exists():
+def _own_draft(user: User, uuid: uuids.UUID) -> Draft | None:
+    """A tester's draft. One that is kept from them at present waits as it is: nothing is written over it."""
+    found = Draft.objects.filter(tester=user, uuid=uuid).select_related("script").first()
+    if found is not None and not found.is_visible_to(user):
         raise Http404
+    return found
+
+
+def _show_faults(request: UserRequest, uuid: uuids.UUID, form: ResultForm, typed: Typed) -> HttpResponse:
+    """The form with what is wrong; unless it was filed before, from another page."""
+    filed = Result.objects.filter(tester=request.user, draft_uuid=uuid).first()
+    if filed is not None:
+        return _already_filed(request, filed, typed)
+    page = FormPage(form, str(uuid), draft_version=number_in(request.POST.get("version")), is_unsaved=True)
+    return _show(request, page, status=422)
 
 
 def _show_at_odds(request: UserRequest, uuid: uuids.UUID, form: ResultForm, at_odds: Result) -> HttpResponse:
@@ -241,23 +253,21 @@ def _show_at_odds(request: UserRequest, uuid: uuids.UUID, form: ResultForm, at_o
     return _show(request, page, status=422)
 
 
-def _file(request: UserRequest, uuid: uuids.UUID, form: ResultForm, *, is_filed: bool) -> HttpResponse:
-    call = _call_of(request, form)
-    mates = results_of_call(request.user, call, besides=uuid)
-    for field, words in odds_with(form.filing, mates[0]) if mates and not is_filed else ():
-        form.add_error(field, words)
-    if form.errors:
-        return _show_at_odds(request, uuid, form, mates[0])
+def _file(request: UserRequest, uuid: uuids.UUID, form: ResultForm) -> HttpResponse:
     try:
-        filed = file_result(request.user, uuid, form.filing, call_uuid=call)
+        filed = file_result(request.user, uuid, form.filing, call_uuid=_call_of(request, form))
     except FiledOtherwiseError as otherwise:
         return _already_filed(request, otherwise.result, typed_in(request.POST.dict()))
+    except CallToldOtherwiseError as told_otherwise:
+        for field, words in told_otherwise.faults:
+            form.add_error(field, words)
+        return _show_at_odds(request, uuid, form, told_otherwise.result)
     except ScriptFiledForCallError as filed_for_call:
         twin = filed_for_call.result
         form.add_error(None, f"“{twin.script_version.title}” is filed for this call already: one call has one of each.")
         return _show_at_odds(request, uuid, form, twin)
     _say_filed(request, filed.result, form)
-    _give_link_to(request, mates, filed.result)
+    _give_link_to(request, filed)
     return SeeOther(filed.result.get_absolute_url())
 
 
@@ -270,13 +280,14 @@ def _call_of(request: UserRequest, form: ResultForm) -> uuids.UUID | None:
     return None if "another_call" in request.POST else call
 
 
-def _give_link_to(request: UserRequest, mates: list[Result], filed: Result) -> None:
+def _give_link_to(request: UserRequest, filed: Filed) -> None:
     """The link that came with this result is that of the whole call."""
-    waiting = next((mate for mate in mates if not mate.recording_link and mate.reviewed_at is None), None)
-    if waiting is None or not filed.recording_link:
+    link = filed.result.recording_link
+    waiting = next((mate for mate in filed.mates if not mate.recording_link and mate.reviewed_at is None), None)
+    if waiting is None or not link:
         return
     with contextlib.suppress(ReviewedError, CorrectedElsewhereError):  # then it waits on the to-do page, as before
-        corrected = add_recording_link(request.user, waiting, filed.recording_link)
+        corrected = add_recording_link(request.user, waiting, link)
         shared = corrected.shared if corrected else ()
         messages.success(request, f"The recording link was added to {titles_of([waiting, *shared])} too.")
 
@@ -310,10 +321,9 @@ def _already_filed(request: UserRequest, result: Result, typed: Typed) -> HttpRe
 @require_POST
 def draft_merge(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
     """Put two tabs together, field by field, as the tester chooses."""
-    _refuse_what_is_hidden(request.user, uuid)
+    there = _own_draft(request.user, uuid)
     mine = typed_in(request.POST.dict())
     version = _version(request.user, mine.get("script_version", ""))
-    there = Draft.objects.visible_to(request.user).filter(uuid=uuid).first()
     words, based_on = mine, 0
     if there is not None:
         choices = _choices(request, mine, there)

@@ -142,8 +142,8 @@ class FormPage:
     @property
     def latest(self) -> ScriptVersion | None:
         """The version that the script is at now, if it is another than the one that was run."""
-        latest = self.version.script.latest
-        return None if latest is None or latest.pk == self.version.pk else latest
+        script = self.version.script
+        return None if script.latest_id in {None, self.version.pk} else script.latest
 
     @property
     def version_number(self) -> int:
@@ -199,8 +199,7 @@ class FormPage:
         return groups
 
     def _tag(self, tag: taxonomy.Tag) -> TagRow:
-        place = str(self.form[place_name(tag.key)].value() or "")
-        return TagRow(tag.key, tag.label, place, tag.retired_in is not None)
+        return TagRow(tag.key, tag.label, self.form.place_of(tag.key), tag.retired_in is not None)
 
     @property
     def strangers(self) -> list[tuple[str, str]]:

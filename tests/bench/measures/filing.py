@@ -1,5 +1,5 @@
 """Filing a result as the browser sends the form: sign-in, token, every rule, the draft that goes, the result with three
-problems, the count of runs, the audit trail, and what is to be done outside. Beside it the bare save of one result with
+problems, the count of runs, the audit trail. Beside it the bare save of one result with
 three problems in a transaction, of what was sent as it was sent."""
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ SAID = {
     "emotional_fit": "2",
     "comment": "She answered before I had finished, then kept to the point.",
 }
-BOUNDARY = "a-boundary-of-the-benchmark"
 
 
 def measure(stage: Stage) -> Iterator[Figure]:
@@ -76,20 +75,10 @@ def _typed(stage: Stage) -> dict[str, str]:
 
 
 def _filings(stage: Stage, drafts: list[str], typed: dict[str, str]) -> Iterator[Request]:
-    headers = stage.signed_in(
-        **{"Content-Type": f"multipart/form-data; boundary={BOUNDARY}", "Origin": stage.ours.address}
-    )
+    headers = stage.signed_in(**{"Content-Type": "application/x-www-form-urlencoded", "Origin": stage.ours.address})
     for draft in drafts:
         fields = {"csrfmiddlewaretoken": stage.facts["csrf"], "version": "1", "call": draft, **typed}
-        yield Request(f"/drafts/{draft}/file/", "POST", headers, _multipart(fields), status=303)
-
-
-def _multipart(fields: dict[str, str]) -> bytes:
-    parts = (
-        f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
-        for name, value in fields.items()
-    )
-    return ("".join(parts) + f"--{BOUNDARY}--\r\n").encode()
+        yield Request(f"/drafts/{draft}/file/", "POST", headers, urlencode(fields).encode(), status=303)
 
 
 # --- asked of our Django -----------------------------------------------------------------------
