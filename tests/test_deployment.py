@@ -485,6 +485,11 @@ def test_behind_nginx_the_site_knows_that_it_is_asked_over_https(nginx: Nginx) -
     assert (status, headers["location"]) == (301, "https://emma.example.org/scripts/")
 
 
+def test_nginx_compresses_pages(nginx: Nginx) -> None:
+    answer = nginx.ask("GET", "/account/login/", headers={"Accept-Encoding": "gzip"})
+    assert answer.headers["content-encoding"] == "gzip"
+
+
 def test_a_sheet_of_100_mb_gets_through_nginx_and_a_larger_upload_is_refused_at_once(nginx: Nginx) -> None:
     body = b"x" * 1_000_000
 

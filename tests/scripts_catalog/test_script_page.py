@@ -54,7 +54,8 @@ def test_it_says_how_often_it_was_run_by_build(tester_client: Client, script: Sc
 
 def test_a_tester_starts_a_call_or_adds_a_result(tester_client: Client, script: Script) -> None:
     text = page(tester_client)
-    assert re.search(r'action="/calls/new/">.*name="script" value="plain-talk".*name="uuid" value="[0-9a-f-]{36}"', text)
+    button = r'action="/calls/new/">.*name="script" value="plain-talk".*name="uuid" value="[0-9a-f-]{36}"'
+    assert re.search(button, text)
     assert text.index("Start a call") < text.index("Add a result")
     assert "/results/new/?script=plain-talk" in text
     assert text.count("button primary") == 1

@@ -1,14 +1,15 @@
 """What a first visit brings over the line, with an empty cache, as the browser counts it: the sign-in page, the first
-page behind it, and the two one after the other as a newcomer meets them. Files are compressed as our server sends them,
-pages as they leave it: a proxy in front that compresses them too makes it less."""
+page behind it, and the two one after the other as a newcomer meets them. Files are counted as our server sends them,
+compressed; pages as the proxy in front compresses them (docs/deploy), with gzip at its first level, like nginx."""
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, Response
 
 from ..browser import chromium, fresh_context
 from ..figures import Figure, at_most
@@ -24,12 +25,25 @@ class Traffic:
 
     count: int = 0
     size: float = 0.0
+    pages: list[Response] = field(default_factory=list)
 
     def watch(self, page: Page) -> None:
+        page.on("response", self._note_page)
         link = page.context.new_cdp_session(page)
         link.on("Network.requestWillBeSent", self._sent)
         link.on("Network.loadingFinished", self._came)
         link.send("Network.enable")
+
+    def _note_page(self, answer: Response) -> None:
+        if answer.ok and answer.headers.get("content-type", "").startswith("text/html"):
+            self.pages.append(answer)
+
+    def settle(self, page: Page) -> None:
+        """Wait until all has come, and count the pages among it as the proxy sends them."""
+        page.wait_for_load_state("networkidle")
+        while self.pages:
+            body = self.pages.pop().body()
+            self.size -= len(body) - len(gzip.compress(body, compresslevel=1))
 
     def _sent(self, event: dict[str, Any]) -> None:
         if "redirectResponse" in event:
@@ -59,7 +73,8 @@ def _opened(stage: Stage, browser: Browser, path: str, session: str = "") -> Tra
     context, traffic = fresh_context(browser, stage.ours, session), Traffic()
     page = context.new_page()
     traffic.watch(page)
-    page.goto(path, wait_until="networkidle")
+    page.goto(path)
+    traffic.settle(page)
     context.close()
     return traffic
 
@@ -68,12 +83,13 @@ def _signing_in(stage: Stage, browser: Browser, email: str, password: str) -> Tr
     context, traffic = fresh_context(browser, stage.ours), Traffic()
     page = context.new_page()
     traffic.watch(page)
-    page.goto("/", wait_until="networkidle")
+    page.goto("/")
+    traffic.settle(page)
     page.fill("[name=login]", email)
     page.fill("[name=password]", password)
     page.click("main button[type=submit]")
     page.wait_for_selector(".menu-name")
-    page.wait_for_load_state("networkidle")
+    traffic.settle(page)
     context.close()
     return traffic
 
