@@ -53,9 +53,9 @@ class UserManager(BaseUserManager["User"]):
         rows = list(_people_with_rights(timezone.localdate()).filter(pk=pk))
         if not rows:
             return None
-        user = rows[0]
+        user: User = rows[0]
         user.roles = roles_named({row.group for row in rows})
-        user.is_trained = user.trained
+        user.is_trained = rows[0].trained
         return user
 
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:
