@@ -104,7 +104,7 @@ def _database() -> dict[str, Any]:
 
     IMMEDIATE: a transaction that will write takes the lock at once and waits its turn; a deferred one
     that upgrades later fails at once instead of waiting. Each thread keeps its connection, and with it the pages
-    that it has read, up to 4 MB; what is committed is on the disk (docs/decisions/0084-*).
+    that it has read, up to 2 MB; what is committed is on the disk (docs/decisions/0084-*).
     """
     expected = "postgres://user:password@host/name, or leave it out for SQLite"
     url = _server("DATABASE_URL", "database_url", f"sqlite:///{VAR_DIR / 'emma.sqlite3'}")
@@ -121,7 +121,7 @@ def _database() -> dict[str, Any]:
         found["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA busy_timeout=20000; PRAGMA cache_size=-4000;",
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA busy_timeout=20000;",
         }
     else:
         found["OPTIONS"] = {

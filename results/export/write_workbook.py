@@ -8,8 +8,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import xlsxwriter
-
 from results.cells import neutralised
 
 from .columns import Cell, Column
@@ -26,6 +24,8 @@ class Workbook:
     """A file with one sheet, "Results". What was not written to its end is no workbook."""
 
     def __init__(self, path: Path, columns: Sequence[Column]) -> None:
+        import xlsxwriter  # memory that a web process without workbooks does without
+
         told = {"constant_memory": True, "tmpdir": str(path.parent), "remove_timezone": True, **READ_AS_TYPED}
         self._book = xlsxwriter.Workbook(str(path), {**told, "default_date_format": "yyyy-mm-dd hh:mm:ss"})
         self._book.use_zip64()  # a sheet of a million long rows is larger than a plain archive can tell

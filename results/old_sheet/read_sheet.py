@@ -21,8 +21,6 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-import openpyxl
-
 from results.cells import restored
 from results.export.columns import COLUMNS as EXPORTED
 from scripts_catalog import taxonomy
@@ -454,6 +452,8 @@ def _values(path: Path, has_formulas: bool) -> Iterator[list[str]]:
 @contextmanager
 def _workbook(path: Path, *, data_only: bool) -> Iterator[Any]:
     """The workbook, read as a file: openpyxl refuses paths without its extensions, and a kept upload has none."""
+    import openpyxl  # 6 MB that a web process without imports does without
+
     with path.open("rb") as file:
         workbook = openpyxl.load_workbook(file, read_only=True, data_only=data_only, keep_links=False)
         try:
