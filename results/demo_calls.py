@@ -11,7 +11,7 @@ from scripts_catalog.models import Script
 
 from .live_call.begin_call import add_script, begin_call
 from .live_call.keep_telling import keep_telling
-from .live_call.telling import Telling, ToldEnd, ToldMachine, ToldMoment, ToldStretch, ToldTick
+from .live_call.telling import Telling, ToldBeginning, ToldEnd, ToldMachine, ToldMoment, ToldStretch, ToldTick
 from .models import Run
 
 OFF_SCRIPT_FOR_MS = 80_000
@@ -56,7 +56,7 @@ def hold_call(tester: User, call: uuid.UUID, script: Script, called_at: datetime
     """Hold a call from its beginning to its end, as the page would have told it."""
     user_agent, machine = MACHINES[beside.machine]
     held = begin_call(tester, call, script)
-    keep_telling(held, Telling(begun_age_ms=0, machine=machine), called_at, user_agent)
+    keep_telling(held, Telling(begun=ToldBeginning(0), machine=machine), called_at, user_agent)
     run, end_ms = held.runs.get(script=script), _ms(beside.lasted)
     off_ms = max(end_ms - OFF_SCRIPT_FOR_MS, end_ms // 2)
     telling = Telling(

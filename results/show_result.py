@@ -131,7 +131,7 @@ def _held(user: User, result: Result) -> Held | None:
     if call is None:
         return None
     run = call.runs.filter(script=result.script).select_related("script_version").first()
-    return Held(call, tuple(call.moments.all()), run)
+    return Held(call, tuple(call.moments.standing()), run)
 
 
 def _ratings_of(result: Result) -> list[Rated]:

@@ -102,7 +102,7 @@ def _moments_of(user: User, rows: list[Any]) -> Moments:
     calls = Call.objects.visible_to(user).filter(tester__in=testers, uuid__in=uuids)
     call_of = {pk: (tester, uuid) for pk, tester, uuid in calls.values_list("pk", "tester_id", "uuid")}
     found: Moments = {}
-    moments = Moment.objects.filter(call__in=call_of).order_by("call_id", "at_ms", "number")
+    moments = Moment.objects.standing().filter(call__in=call_of).order_by("call_id", "at_ms", "number")
     for call_id, at_ms, words in moments.values_list("call_id", "at_ms", "words"):
         found.setdefault(call_of[call_id], []).append(Marked(at_ms, words))
     return found

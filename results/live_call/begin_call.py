@@ -12,7 +12,7 @@ from scripts_catalog.models import Build, Script
 
 from ..filing.file_result import take_turn
 from ..filing.follow_call import forget_on_open_results
-from ..models import Call, Run
+from ..models import Call, Result, Run
 
 _AGAIN = "again"
 MOST_RUNS = 20
@@ -43,6 +43,30 @@ def add_script(call: Call, script: Script) -> Run:
     with transaction.atomic():
         take_turn(call.tester)
         return _run(call, script)
+
+
+def take_off_script(call: Call, run: int) -> bool:
+    """Take a script off the call that was put on it by mistake; False where it stays.
+
+    It stays once anything of it was done or filed, and if it is the call's only one: a call without a script would
+    be found nowhere. Safety stays too, so that nothing of a call is opened to all by a press.
+    """
+    with transaction.atomic():
+        take_turn(call.tester)
+        Call.objects.select_for_update().get(pk=call.pk)
+        runs = list(call.runs.select_related("script"))
+        found = next((each for each in runs if each.pk == run), None)
+        if found is None or not may_be_taken_off(found, len(runs)):
+            return False
+        if Result.objects.filter(tester=call.tester_id, call_uuid=call.uuid, script=found.script).exists():
+            return False
+        found.delete()
+        return True
+
+
+def may_be_taken_off(run: Run, runs: int) -> bool:
+    """As far as the run itself says, one of so many on its call."""
+    return runs > 1 and run.is_untouched and not (run.is_safety or run.script.is_safety)
 
 
 def _is_over(tester: User, call: Call) -> bool:

@@ -12,7 +12,7 @@ from scripts_catalog.models import Build
 
 from ..models import MOST_CALL_MS, MOST_MOMENTS, MOST_ROUND_TRIPS, Call, Moment, Result, Run
 from .describe_machine import describe_machine
-from .telling import Telling, ToldMachine, ToldMoment
+from .telling import Telling, ToldBeginning, ToldMachine, ToldMoment
 
 CLOCKS_MAY_DIFFER_BY_MS = 5_000
 MOST_USER_AGENT_CHARACTERS = 500
@@ -53,7 +53,7 @@ def keep_telling(call: Call, telling: Telling, now: datetime, user_agent: str = 
     """Keep a batch that was received at `now`; one page at a time has the call."""
     with transaction.atomic():
         kept = Kept(Call.objects.select_for_update().get(pk=call.pk))
-        _begin(kept.call, telling.begun_age_ms, now)
+        _begin(kept.call, telling.begun, now)
         _keep_moments(kept, telling.moments, now)
         _keep_runs(kept, telling, now)
         _keep_end(kept, telling, now)
@@ -63,15 +63,20 @@ def keep_telling(call: Call, telling: Telling, now: datetime, user_agent: str = 
         return kept
 
 
-def _begin(call: Call, age_ms: int | None, now: datetime) -> None:
+def _begin(call: Call, begun: ToldBeginning | None, now: datetime) -> None:
     """The earliest press that is told of wins: a telling that was long on its way makes it look later than it was.
 
-    A page that could say so only after more than a day gives the call a day.
+    A page that could say so only after more than a day gives the call a day. A guess that is earlier than a press
+    that is known by no more than clocks may differ leaves that press as it is.
     """
-    if age_ms is None:
+    if begun is None:
         return
-    pressed_at = now - timedelta(milliseconds=min(max(age_ms, 0), MOST_CALL_MS))
-    call.started_at = min(pressed_at, call.started_at or pressed_at)
+    age = timedelta(milliseconds=min(max(begun.age_ms, 0), MOST_CALL_MS))
+    earlier_by = call.started_at - (now - age) if call.started_at else None
+    is_known = call.started_at is not None and not call.start_is_uncertain
+    least_ms = CLOCKS_MAY_DIFFER_BY_MS if begun.is_uncertain and is_known else 0
+    if earlier_by is None or earlier_by > timedelta(milliseconds=least_ms):
+        call.started_at, call.start_is_uncertain = now - age, begun.is_uncertain
 
 
 def fault_of_time(call: Call, at_ms: int, now: datetime) -> str:
@@ -109,16 +114,34 @@ def _is_full(known: dict[uuid.UUID, Moment]) -> bool:
 
 def _add(call: Call, told: ToldMoment, number: int) -> Moment:
     return call.moments.create(
-        uuid=told.uuid, number=number, at_ms=told.at_ms, words=told.words, edition=told.edition or 0
+        uuid=told.uuid,
+        number=number,
+        at_ms=told.at_ms,
+        words=told.words or "",
+        edition=told.edition or 0,
+        is_withdrawn=bool(told.is_withdrawn),
     )
 
 
 def _mend(moment: Moment, told: ToldMoment) -> None:
-    """Later words take the place of earlier ones. A page that does not count its changes can't empty them."""
-    is_later = bool(told.words) if told.edition is None else told.edition > moment.edition
-    if is_later and (moment.words, moment.edition) != (told.words, told.edition or moment.edition):
-        moment.words, moment.edition = told.words, told.edition or moment.edition
-        moment.save(update_fields=["words", "edition"])
+    """A later edition takes the place of an earlier one, in what it says.
+
+    A page that does not count its changes can't empty the words. What it changes is an edition too, so that a page
+    that counts sees that there is something newer.
+    """
+    before = (moment.words, moment.is_withdrawn)
+    if told.edition is None:
+        words = told.words or moment.words
+    elif told.edition > moment.edition:
+        words = moment.words if told.words is None else told.words
+    else:
+        return
+    is_withdrawn = moment.is_withdrawn if told.is_withdrawn is None else told.is_withdrawn
+    if told.edition is None and (words, is_withdrawn) == before:
+        return
+    moment.words, moment.is_withdrawn = words, is_withdrawn
+    moment.edition = moment.edition + 1 if told.edition is None else told.edition
+    moment.save(update_fields=["words", "edition", "is_withdrawn"])
 
 
 def _keep_runs(kept: Kept, telling: Telling, now: datetime) -> None:

@@ -10,6 +10,7 @@ from emma_eval.accounts.models import User
 from scripts_catalog.models import Build, Script, Site
 
 from ..models import MOST_MOMENT_CHARACTERS, MOST_MOMENTS, Call, Moment, Result, Run, as_clock
+from .begin_call import may_be_taken_off
 from .wait_for_results import filed_of, waiting_runs
 
 
@@ -34,6 +35,7 @@ class ShownRun:
     steps: tuple[Step, ...]
     result: Result | None
     draft: str
+    may_be_taken_off: bool
 
     @property
     def off_script_from(self) -> str:
@@ -49,11 +51,15 @@ class ShownRun:
 
 @dataclass(frozen=True)
 class ShownCall:
-    """The page of one call. `new_moment` is the UUID of the moment that the form without scripts would make."""
+    """The page of one call. `new_moment` is the UUID of the moment that the form without scripts would make.
+
+    `moments` are those that stand; what was withdrawn can be put back, and has its place among the most there may be.
+    """
 
     call: Call
     runs: tuple[ShownRun, ...]
     moments: tuple[Moment, ...]
+    withdrawn: tuple[Moment, ...]
     elapsed_ms: int | None
     call_link: str
     builds: tuple[Build, ...]
@@ -78,7 +84,7 @@ class ShownCall:
 
     @property
     def is_full(self) -> bool:
-        return len(self.moments) >= MOST_MOMENTS
+        return len(self.moments) + len(self.withdrawn) >= MOST_MOMENTS
 
     @property
     def has_results(self) -> bool:
@@ -91,10 +97,21 @@ def show_call(user: User, call: Call, now: datetime) -> ShownCall:
     runs = list(call.runs.select_related("script", "script_version"))
     filed, drafts = filed_of(call), {each.run.pk: each.draft for each in waiting_runs(user, call)}
     others = Script.objects.visible_to(user).in_use().exclude(latest=None).exclude(pk__in=[r.script.pk for r in runs])
+    moments = tuple(call.moments.all())
     return ShownCall(
         call=call,
-        runs=tuple(ShownRun(run, steps_of(run), filed.get(run.script_id), drafts.get(run.pk, "")) for run in runs),
-        moments=tuple(call.moments.all()),
+        runs=tuple(
+            ShownRun(
+                run=run,
+                steps=steps_of(run),
+                result=filed.get(run.script_id),
+                draft=drafts.get(run.pk, ""),
+                may_be_taken_off=run.script_id not in filed and may_be_taken_off(run, len(runs)),
+            )
+            for run in runs
+        ),
+        moments=tuple(moment for moment in moments if not moment.is_withdrawn),
+        withdrawn=tuple(moment for moment in moments if moment.is_withdrawn),
         elapsed_ms=call.elapsed_ms(now),
         call_link=Site.objects.call_link_for(call.build),
         builds=tuple(Build.objects.all()),

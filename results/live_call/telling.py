@@ -24,12 +24,24 @@ class MalformedError(Exception):
 
 @dataclass(frozen=True)
 class ToldMoment:
-    """A moment. `edition` counts the changes of its words; None where the page does not count."""
+    """A moment. `edition` counts its changes; None where the page does not count.
+
+    What is None of `words` and `is_withdrawn` was not said and stays as it is.
+    """
 
     uuid: uuid.UUID
     at_ms: int
-    words: str = ""
+    words: str | None = None
     edition: int | None = None
+    is_withdrawn: bool | None = None
+
+
+@dataclass(frozen=True)
+class ToldBeginning:
+    """How long ago the call began; `is_uncertain`: at least so long, the press itself is not known any more."""
+
+    age_ms: int
+    is_uncertain: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,7 +89,7 @@ class ToldMachine:
 class Telling:
     """One batch of what a page has to tell."""
 
-    begun_age_ms: int | None = None
+    begun: ToldBeginning | None = None
     moments: tuple[ToldMoment, ...] = ()
     ticks: tuple[ToldTick, ...] = ()
     off_script: tuple[ToldStretch, ...] = ()
@@ -91,7 +103,7 @@ def read_telling(said: object) -> Telling:
     batch = _object(said, "The batch")
     begun, ended, machine = (batch.get(name) for name in ("begun", "ended", "machine"))
     return Telling(
-        begun_age_ms=None if begun is None else _whole(_object(begun, "begun").get("age_ms"), "begun.age_ms"),
+        begun=None if begun is None else _beginning(_object(begun, "begun")),
         moments=_list(batch.get("moments"), "moments", _moment),
         ticks=_list(batch.get("ticks"), "ticks", _tick),
         off_script=_list(batch.get("off_script"), "off_script", _stretch),
@@ -106,13 +118,19 @@ def tidy(words: str) -> str:
     return " ".join(without_control_characters(words).split())[:MOST_MOMENT_CHARACTERS].strip()
 
 
+def _beginning(said: dict[str, Any]) -> ToldBeginning:
+    is_uncertain = _yes_or_none(said.get("is_uncertain"), "begun.is_uncertain")
+    return ToldBeginning(_whole(said.get("age_ms"), "begun.age_ms"), bool(is_uncertain))
+
+
 def _moment(said: dict[str, Any]) -> ToldMoment:
-    edition = said.get("edition")
+    edition, words = said.get("edition"), said.get("words")
     return ToldMoment(
         uuid=_uuid(said.get("uuid"), "moments.uuid"),
         at_ms=_whole(said.get("at_ms"), "moments.at_ms"),
-        words=tidy(_text(said.get("words"), "moments.words")),
+        words=None if words is None else tidy(_text(words, "moments.words")),
         edition=None if edition is None else min(_natural(edition, "moments.edition"), 1_000_000),
+        is_withdrawn=_yes_or_none(said.get("withdrawn"), "moments.withdrawn"),
     )
 
 
@@ -132,13 +150,10 @@ def _machine(said: dict[str, Any]) -> ToldMachine:
         name: without_control_characters(_text(said.get(name), f"machine.{name}"))[:MOST_HINT_CHARACTERS]
         for name in ("platform", "connection_type", "effective_type")
     }
-    mobile = said.get("mobile")
-    if mobile is not None and not isinstance(mobile, bool):
-        raise MalformedError("machine.mobile must be true or false.")
     touch_points, round_trip = said.get("touch_points"), said.get("round_trip_ms")
     return ToldMachine(
         **hints,
-        mobile=bool(mobile),
+        mobile=bool(_yes_or_none(said.get("mobile"), "machine.mobile")),
         touch_points=0 if touch_points is None else _natural(touch_points, "machine.touch_points"),
         round_trip_ms=None if round_trip is None else _natural(round_trip, "machine.round_trip_ms"),
     )
@@ -168,6 +183,12 @@ def _whole(said: object, name: str) -> int:
 
 def _whole_or_none(said: object, name: str) -> int | None:
     return None if said is None else _whole(said, name)
+
+
+def _yes_or_none(said: object, name: str) -> bool | None:
+    if said is None or isinstance(said, bool):
+        return said
+    raise MalformedError(f"{name} must be true or false.")
 
 
 def _natural(said: object, name: str) -> int:

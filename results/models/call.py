@@ -116,6 +116,9 @@ class Call(models.Model):
     build = models.ForeignKey(Build, to_field="sort_key", null=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
+    start_is_uncertain = models.BooleanField(
+        default=False, db_default=False, help_text="The press was lost with its browser: it may have been earlier."
+    )
     ended_at_ms = models.PositiveIntegerField(null=True, blank=True, help_text="On the call clock.")
 
     user_agent = models.CharField(max_length=500, blank=True, help_text="As the browser names itself.")
@@ -179,9 +182,22 @@ class Run(models.Model):
     def __str__(self) -> str:
         return f"{self.script_id} on {self.call}"
 
+    @property
+    def is_untouched(self) -> bool:
+        """Nothing of it was done on the call yet."""
+        return not self.ticks and self.off_script_from_ms is None
+
+
+class MomentQuerySet(models.QuerySet["Moment"]):
+    def standing(self) -> MomentQuerySet:
+        """Those that their tester did not withdraw: what is shown of a call beside its own page."""
+        return self.filter(is_withdrawn=False)
+
 
 class Moment(models.Model):
     """A marker dropped during a call. Where it stands is written once; its words may be mended.
+
+    One that was marked by mistake is withdrawn, not deleted: a page that tells of it late must not bring it back.
 
     `at_ms` lies between the press that began the call and the press of Mark moment, on the browser's monotonic
     clock; `received_at` is the server's time when it was told.
@@ -192,8 +208,11 @@ class Moment(models.Model):
     number = models.PositiveSmallIntegerField(help_text="In the order in which they reached the site.")
     at_ms = models.PositiveIntegerField()
     words = models.CharField(max_length=MOST_MOMENT_CHARACTERS, blank=True)
-    edition = models.PositiveIntegerField(default=0, help_text="How often the words were changed, as the page counts.")
+    edition = models.PositiveIntegerField(default=0, help_text="How often it was changed, as the page counts.")
+    is_withdrawn = models.BooleanField(default=False, db_default=False)
     received_at = models.DateTimeField(auto_now_add=True)
+
+    objects = MomentQuerySet.as_manager()
 
     class Meta:
         ordering = ["at_ms", "number"]

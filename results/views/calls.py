@@ -8,6 +8,7 @@ from datetime import datetime
 
 from django.contrib import messages
 from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import F
 from django.http import HttpResponse, HttpResponseBase, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -19,12 +20,13 @@ from emma_eval.accounts.roles import Role, UserRequest, for_roles
 from scripts_catalog.models import Script, ScriptQuerySet, Site
 
 from ..filing.typed import number_in
-from ..live_call.begin_call import TooManyRunsError, add_script, begin_call
+from ..live_call.begin_call import TooManyRunsError, add_script, begin_call, take_off_script
 from ..live_call.keep_telling import Kept, keep_telling
 from ..live_call.show_call import show_call
 from ..live_call.telling import (
     MalformedError,
     Telling,
+    ToldBeginning,
     ToldEnd,
     ToldMoment,
     ToldStretch,
@@ -125,9 +127,12 @@ def _told(kept: Kept, now: datetime) -> dict[str, object]:
     call = kept.call
     return {
         "elapsed_ms": call.elapsed_ms(now),
+        "start_is_uncertain": call.start_is_uncertain,
         "kept": kept.moments,
         "refused": [{"uuid": refused.uuid, "why": refused.why} for refused in kept.refused],
-        "moments": list(call.moments.values("uuid", "at_ms", "words", "number", "edition")),
+        "moments": list(
+            call.moments.values("uuid", "at_ms", "words", "number", "edition", withdrawn=F("is_withdrawn"))
+        ),
         "runs": [_run(run) for run in call.runs.select_related("script_version")],
         "ended_at_ms": call.ended_at_ms,
         "build": str(call.build.pk) if call.build else "",
@@ -143,6 +148,7 @@ def _run(run: Run) -> dict[str, object]:
         "steps_count": len(run.script_version.steps),
         "ticks": run.ticks,
         "off_script_from_ms": run.off_script_from_ms,
+        "is_set_aside": run.set_aside_at is not None,
     }
 
 
@@ -153,6 +159,8 @@ def _answer_form(request: UserRequest, call: Call) -> HttpResponseBase:
     act = request.POST.get("act", "")
     if act == "set_aside":
         return _set_aside(request, call)
+    if act == "take_off_script":
+        return _take_off(request, call)
     if act == "script":
         _add(request, call, get_object_or_404(_scripts(request).in_use(), slug=request.POST.get("script", "")))
         return SeeOther(call.get_absolute_url())
@@ -169,11 +177,13 @@ def _answer_form(request: UserRequest, call: Call) -> HttpResponseBase:
 def _telling_of(request: UserRequest, act: str, at_ms: int) -> Telling | None:
     """What an act of a form tells, at this time of the call clock; None for no act of the page."""
     run, step = number_in(request.POST.get("run")), number_in(request.POST.get("step"))
-    words = tidy(request.POST.get("words", ""))
+    words, named = tidy(request.POST.get("words", "")), _uuid_in(request, "uuid") or uuids.uuid4()
     tellings = {
-        "begin": Telling(begun_age_ms=0),
-        "moment": Telling(moments=(ToldMoment(_uuid_in(request, "uuid") or uuids.uuid4(), at_ms, words),)),
-        "words": Telling(moments=(ToldMoment(_uuid_in(request, "uuid") or uuids.uuid4(), -1, words),)),
+        "begin": Telling(begun=ToldBeginning(0)),
+        "moment": Telling(moments=(ToldMoment(named, at_ms, words),)),
+        "withdraw": Telling(moments=(ToldMoment(named, -1, is_withdrawn=True),)),
+        "put_back": Telling(moments=(ToldMoment(named, -1, is_withdrawn=False),)),
+        "words": Telling(moments=(ToldMoment(named, -1, words),)),
         "tick": Telling(ticks=(ToldTick(run, step, at_ms),)),
         "untick": Telling(ticks=(ToldTick(run, step, None),)),
         "steps_done": Telling(off_script=(ToldStretch(run, at_ms),)),
@@ -198,3 +208,12 @@ def _set_aside(request: UserRequest, call: Call) -> HttpResponseBase:
     if count:
         messages.success(request, "Set aside: no result is waited for. What was kept of the call stays.")
     return SeeOther(reverse("todo") if request.POST.get("back") == "todo" else call.get_absolute_url())
+
+
+def _take_off(request: UserRequest, call: Call) -> HttpResponseBase:
+    """A script that was put on the call by mistake comes off it."""
+    if not take_off_script(call, number_in(request.POST.get("run"))):
+        messages.warning(
+            request, "This script stays on the call: something of it was done already, or it is the only one."
+        )
+    return SeeOther(call.get_absolute_url())

@@ -16,7 +16,7 @@ from ..filing.forms import ResultForm
 from ..filing.tell_call import titles_of
 from ..filing.tell_drafts import DraftLine
 from ..filing.typed import PLACE, place_name
-from ..models import DIMENSION_KEYS, MOST_COMMENT_CHARACTERS, Call, Result
+from ..models import DIMENSION_KEYS, MOST_COMMENT_CHARACTERS, Call, Moment, Result
 
 # Where the link of an error leads; a field that is not listed stands under its own name.
 _ANCHORS = {
@@ -110,6 +110,11 @@ class FormPage:
             return uuids.UUID(str(self.form["call"].value() or ""))
         except ValueError:
             return None
+
+    @property
+    def moments(self) -> list[Moment]:
+        """Those of the call that were not withdrawn, from what was read with it."""
+        return [moment for moment in self.held.moments.all() if not moment.is_withdrawn] if self.held else []
 
     @property
     def open_mates(self) -> list[Result]:

@@ -86,6 +86,31 @@ def test_a_call_takes_only_so_many_scripts(tester: User, tester_client: Client, 
     assert call.runs.count() == MOST_RUNS
 
 
+def test_a_script_that_was_put_on_the_call_by_mistake_comes_off(tester: User, tester_client: Client) -> None:
+    call = make.call(tester, make.script("bad-news-day"), make.script("noisy-room"))
+    for _ in range(2):
+        act(tester_client, call, "take_off_script", run=call.runs.last().pk)
+        assert [run.script.slug for run in call.runs.all()] == ["bad-news-day"], "the only one stays"
+    assert "stays on the call" in tester_client.get(call.get_absolute_url()).text
+
+
+@pytest.mark.parametrize("what", ["ticked", "off-script", "filed", "safety", "of another"])
+def test_a_script_stays_on_the_call(trained_tester: User, what: str) -> None:
+    tester = make.user(is_trained=True) if what == "of another" else trained_tester
+    added = make.script("noisy-room", **({"area": "safety"} if what == "safety" else {}))
+    call = make.call(tester, make.script("bad-news-day"), added)
+    run = call.runs.get(script=added)
+    if what == "ticked":
+        Run.objects.filter(pk=run.pk).update(ticks={"1": 5})
+    elif what == "off-script":
+        Run.objects.filter(pk=run.pk).update(off_script_from_ms=5)
+    elif what == "filed":
+        make.result(tester, added, make.build(), call_uuid=call.uuid)
+    answer = act(make.client_of(trained_tester), call, "take_off_script", run=run.pk)
+    assert answer.status_code == (404 if what == "of another" else 303)
+    assert call.runs.count() == 2
+
+
 def test_nobody_puts_a_script_on_the_call_of_another(
     tester_client: Client, trained_tester: User, script: Script
 ) -> None:

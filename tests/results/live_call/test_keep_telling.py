@@ -73,6 +73,37 @@ def test_a_telling_that_was_long_on_its_way_moves_no_beginning(fresh: Call, dela
     assert fresh.started_at == NOW - timedelta(milliseconds=4_200)
 
 
+@pytest.mark.parametrize(
+    ("tellings", "began", "is_uncertain"),
+    [
+        ([(19_000, True)], 19_000, True),
+        ([(19_000, True), (25_000, False)], 25_000, False),
+        ([(19_000, True), (12_000, False)], 19_000, True),
+        ([(19_000, True), (22_000, True)], 22_000, True),
+        ([(19_000, False), (22_000, True)], 19_000, False),
+        ([(19_000, False), (25_000, True)], 25_000, True),
+        ([(25_000, False), (19_000, True)], 25_000, False),
+    ],
+    ids=[
+        "the press is lost",
+        "an earlier press is known after all",
+        "a press that came later explains nothing",
+        "it began even earlier",
+        "clocks differ",
+        "it began before the press that is known",
+        "the press is known",
+    ],
+)
+def test_a_beginning_may_be_uncertain(
+    tester_client: Client, fresh: Call, tellings: list[tuple[int, bool]], began: int, is_uncertain: bool
+) -> None:
+    for age_ms, guessed in tellings:
+        keep(fresh, begun={"age_ms": age_ms, "is_uncertain": guessed})
+    fresh.refresh_from_db()
+    assert (fresh.started_at, fresh.start_is_uncertain) == (NOW - timedelta(milliseconds=began), is_uncertain)
+    assert told(tester_client, fresh)["start_is_uncertain"] is is_uncertain
+
+
 @pytest.mark.parametrize(("age_ms", "at"), [(-5, NOW), (10 * MOST_CALL_MS, NOW - timedelta(hours=24))])
 def test_an_age_that_can_not_be_is_taken_for_the_nearest_that_can(fresh: Call, age_ms: int, at: datetime) -> None:
     keep(fresh, begun={"age_ms": age_ms})
@@ -188,6 +219,39 @@ def test_changes_that_are_counted_come_in_any_order(call: Call) -> None:
     assert moments(call) == [(1, 4_000, "")]
 
 
+def test_a_moment_is_withdrawn_and_put_back_by_the_newest_edition(tester_client: Client, call: Call) -> None:
+    marked = moment(4_000, "a laugh", edition=1)
+    (kept,) = told(tester_client, call, moments=[marked])["moments"]
+    assert kept["withdrawn"] is False
+    withdrawn = {"uuid": marked["uuid"], "at_ms": 4_000, "edition": 2, "withdrawn": True}
+    for late in (withdrawn, marked, {**marked, "edition": 2, "withdrawn": False}):
+        (kept,) = told(tester_client, call, moments=[late])["moments"]
+        assert (kept["withdrawn"], kept["words"], kept["edition"]) == (True, "a laugh", 2)
+    (kept,) = told(tester_client, call, moments=[{**marked, "edition": 3, "withdrawn": False}])["moments"]
+    assert (kept["withdrawn"], kept["edition"]) == (False, 3)
+
+
+def test_words_of_a_page_that_knows_nothing_of_it_put_no_moment_back(call: Call) -> None:
+    marked = moment(4_000, "a", edition=1)
+    for batch in (marked, {**marked, "edition": 2, "withdrawn": True}, {**marked, "words": "b", "edition": 3}):
+        keep(call, timezone.now(), moments=[batch])
+    kept = call.moments.get()
+    assert (kept.is_withdrawn, kept.words) == (True, "b")
+
+
+def test_a_moment_that_was_withdrawn_offline_comes_so(call: Call) -> None:
+    keep(call, timezone.now(), moments=[moment(4_000, edition=1, withdrawn=True)])
+    assert call.moments.get().is_withdrawn
+    assert not call.moments.standing().exists()
+
+
+def test_a_withdrawn_moment_keeps_its_place_among_the_two_hundred(tester_client: Client, call: Call) -> None:
+    marked = [moment(place, edition=0, withdrawn=place < 5) for place in range(MOST_MOMENTS)]
+    told(tester_client, call, moments=marked)
+    answer = told(tester_client, call, moments=[moment(5_000)])
+    assert answer["refused"][0]["why"] == room.TOO_MANY
+
+
 def test_words_are_one_line_of_what_there_is_room_for(call: Call) -> None:
     keep(call, timezone.now(), moments=[moment(0, " a\n\tlaugh\x00 " + "x" * 300)])
     (_, _, words) = moments(call)[0]
@@ -276,6 +340,7 @@ def test_steps_are_ticked_and_taken_back(tester_client: Client, call: Call) -> N
             "steps_count": 2,
             "ticks": {"1": 1_000, "2": 2_000},
             "off_script_from_ms": None,
+            "is_set_aside": False,
         }
     ]
     answer = told(tester_client, call, ticks=[{"run": run, "step": 1, "at_ms": None}])
@@ -359,6 +424,7 @@ def test_an_empty_body_is_the_heartbeat(tester_client: Client, call: Call) -> No
     assert 600_000 <= answer["elapsed_ms"] < 630_000
     assert set(answer) == {
         *("elapsed_ms", "kept", "refused", "moments", "runs", "ended_at_ms", "build", "call_link"),
+        "start_is_uncertain",
     }
 
 

@@ -84,6 +84,16 @@ def test_words_are_mended_where_they_stand(tester: User, tester_client: Client) 
     assert 'value="a laugh"' in page(tester_client, call)
 
 
+def test_a_moment_is_withdrawn_and_put_back(tester: User, tester_client: Client) -> None:
+    call = make.call(tester, make.script(), moments=("a slip", "a laugh"))
+    marked = call.moments.get(words="a slip")
+    press(tester_client, call, "withdraw", uuid=marked.uuid)
+    assert [each.words for each in call.moments.standing()] == ["a laugh"]
+    press(tester_client, call, "put_back", uuid=marked.uuid)
+    assert list(call.moments.standing().values_list("words", "at_ms")) == [("a slip", 30_500), ("a laugh", 61_000)]
+    assert call.moments.get(words="a slip").edition == 2, "a page that counts sees that both are newer"
+
+
 def test_one_moment_too_many_is_refused_on_the_page(tester: User, tester_client: Client) -> None:
     call = make.call(tester, make.script(), moments=("",) * MOST_MOMENTS)
     press(tester_client, call, "moment")

@@ -100,6 +100,11 @@ def test_a_body_that_is_no_batch_is_refused_in_words(tester: User, tester_client
         ({"begun": 5}, "begun must be an object."),
         ({"begun": {"age_ms": float("inf")}}, "begun.age_ms must be a number."),
         ({"machine": {"mobile": "yes"}}, "machine.mobile must be true or false."),
+        ({"begun": {"age_ms": 5, "is_uncertain": 1}}, "begun.is_uncertain must be true or false."),
+        (
+            {"moments": [{"uuid": str(UUID), "at_ms": 5, "withdrawn": "no"}]},
+            "moments.withdrawn must be true or false.",
+        ),
         ({"build": 5}, "build must be a key, as text."),
     ],
 )
