@@ -72,7 +72,7 @@ class ScriptVersionQuerySet(models.QuerySet["ScriptVersion"]):
             return self.none()
         if user.is_trained:
             return self
-        return self.exclude(area=taxonomy.SAFETY).exclude(script__area=taxonomy.SAFETY)
+        return self.exclude(Q(area=taxonomy.SAFETY) | Q(script__area=taxonomy.SAFETY))
 
 
 class ScriptVersion(models.Model):

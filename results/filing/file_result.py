@@ -6,12 +6,13 @@ import uuid
 from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
+from django.db.models import Exists
 
 from emma_eval.accounts import audit
 from emma_eval.accounts.models import User
-from scripts_catalog.models import RunCount
+from scripts_catalog.models import RunCount, Script
 
-from ..models import DIMENSION_KEYS, Draft, Problem, ProblemOrder, Result
+from ..models import DIMENSION_KEYS, Call, Draft, Problem, ProblemOrder, Result
 from .follow_call import note_call
 from .rules import Filing
 from .tell_call import odds_with, results_of_call
@@ -72,18 +73,21 @@ def file_result(tester: User, draft_uuid: uuid.UUID, filing: Filing, *, call_uui
     racing requests: the one that loses reads what the other wrote.
     """
     mates: tuple[Result, ...] = ()
+    call_uuid = call_uuid or uuid.uuid4()
     try:
         with transaction.atomic():
             take_turn(tester)
-            # The script may have moved into Safety, or out of it, since the form was read.
-            filing.script_version.script.refresh_from_db(fields=["area"])
-            of_the_call = results_of_call(tester, call_uuid)
+            has_results, was_held = _read_again(tester, filing.script_version.script, call_uuid)
+            of_the_call = results_of_call(tester, call_uuid) if has_results else []
             found = next((result for result in of_the_call if result.draft_uuid == draft_uuid), None)
             mates = tuple(result for result in of_the_call if result is not found)
             if found is None:
                 _check_against(mates, filing)
-                written = _write(tester, draft_uuid, call_uuid or uuid.uuid4(), filing)
-                return Filed(written, is_new=True, mates=mates)
+                result = unsaved_result(tester, draft_uuid, call_uuid, filing)
+                if was_held:
+                    note_call(result, call_uuid)
+                _write(result, filing)
+                return Filed(result, is_new=True, mates=mates)
     except IntegrityError:
         found = Result.objects.filter(tester=tester, draft_uuid=draft_uuid).first()
         if found is None:
@@ -102,6 +106,19 @@ def take_turn(tester: User) -> None:
     User.objects.select_for_update(no_key=True).values_list("pk").get(pk=tester.pk)
 
 
+def _read_again(tester: User, script: Script, call_uuid: uuid.UUID) -> tuple[bool, bool]:
+    """Whether there are results of the call, and whether it was held beside the live-call page. The script gets its
+    area of now: it may have moved into Safety, or out of it, since the form was read.
+
+    One query: three cost more than writing the result, and mostly there is nothing of the call to read.
+    """
+    results = Result.objects.filter(tester=tester, call_uuid=call_uuid)
+    calls = Call.objects.filter(tester=tester, uuid=call_uuid)
+    now = Script.objects.filter(pk=script.pk).values_list("area", Exists(results), Exists(calls)).get()
+    script.area, has_results, was_held = now
+    return has_results, was_held
+
+
 def _check_against(mates: tuple[Result, ...], filing: Filing) -> None:
     """One call has one account of itself, and each script once. Nothing else would keep one run from counting twice:
     rows of sheets may share a call, so no constraint can.
@@ -114,15 +131,13 @@ def _check_against(mates: tuple[Result, ...], filing: Filing) -> None:
         raise ScriptFiledForCallError(twin)
 
 
-def _write(tester: User, draft_uuid: uuid.UUID, call_uuid: uuid.UUID, filing: Filing) -> Result:
-    result = unsaved_result(tester, draft_uuid, call_uuid, filing)
-    note_call(result, call_uuid)
+def _write(result: Result, filing: Filing) -> None:
     result.save(force_insert=True)
     write_problems(result, filing)
     count_run(result, 1)
-    Draft.objects.filter(tester=tester, uuid=draft_uuid).delete()
-    audit.record(tester, "filed a result", str(result.pk), is_safety=result.is_covered, script=result.script.slug)
-    return result
+    Draft.objects.filter(tester=result.tester_id, uuid=result.draft_uuid).delete()
+    slug, is_safety = result.script.slug, result.is_covered
+    audit.record(result.tester, "filed a result", str(result.pk), is_safety=is_safety, script=slug)
 
 
 def unsaved_result(

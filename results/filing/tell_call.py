@@ -34,11 +34,9 @@ def results_of_call(user: User, call: uuid.UUID | None, *, besides: uuid.UUID | 
     """This tester's own results of the call, as filed, without the one of the draft in hand."""
     if call is None:
         return []
-    own = Result.objects.filter(tester=user, call_uuid=call)
+    own = Result.objects.visible_to(user).filter(tester=user, call_uuid=call)
     others = own.exclude(draft_uuid=besides) if besides else own
-    if not others.exists():  # mostly so, and asked for a fraction of what reading them costs
-        return []
-    return list(others.visible_to(user).select_related("script_version", "build").order_by("pk"))
+    return list(others.select_related("script_version", "build").order_by("pk"))
 
 
 def call_held(user: User, call: uuid.UUID | None) -> Call | None:

@@ -218,8 +218,8 @@ def draft_file(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
     """File the draft: once, however often it is asked for."""
     if request.method != "POST":
         return redirect("draft", uuid)
-    there = _own_draft(request.user, uuid)
     version = _version(request.user, request.POST.get("script_version", ""))
+    there = _own_draft(request.user, uuid, version.script)
     form = ResultForm(request.POST, version_run=version, tester=request.user)
     typed = typed_in(request.POST.dict())
     if not form.is_valid():
@@ -229,9 +229,13 @@ def draft_file(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
     return _file(request, uuid, form)
 
 
-def _own_draft(user: User, uuid: uuids.UUID) -> Draft | None:
-    """A tester's draft. One that is kept from them at present waits as it is: nothing is written over it."""
-    found = Draft.objects.filter(tester=user, uuid=uuid).select_related("script").first()
+def _own_draft(user: User, uuid: uuids.UUID, script: Script) -> Draft | None:
+    """A tester's draft, mostly of this script. One that is kept from them at present waits as it is: nothing is
+    written over it.
+    """
+    found = Draft.objects.filter(tester=user, uuid=uuid).first()
+    if found is not None and found.script_id == script.slug:
+        found.script = script
     if found is not None and not found.is_visible_to(user):
         raise Http404
     return found
@@ -321,9 +325,9 @@ def _already_filed(request: UserRequest, result: Result, typed: Typed) -> HttpRe
 @require_POST
 def draft_merge(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
     """Put two tabs together, field by field, as the tester chooses."""
-    there = _own_draft(request.user, uuid)
     mine = typed_in(request.POST.dict())
     version = _version(request.user, mine.get("script_version", ""))
+    there = _own_draft(request.user, uuid, version.script)
     words, based_on = mine, 0
     if there is not None:
         choices = _choices(request, mine, there)
