@@ -5,6 +5,8 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import accumulate
+from random import Random
 
 from emma_eval.accounts.models import User
 from scripts_catalog.models import Script
@@ -76,9 +78,10 @@ def run_too(tester: User, call: uuid.UUID, script: Script) -> None:
 
 
 def _ticks(run: Run, off_ms: int) -> tuple[ToldTick, ...]:
-    """Every step, evenly up to the stretch without a script."""
-    count = len(run.script_version.steps)
-    return tuple(ToldTick(run.pk, step, off_ms * step // count) for step in range(1, count + 1))
+    """Every step up to the stretch without a script, some quicker than others and each time the same."""
+    count, chance = len(run.script_version.steps), Random(f"{run.call.uuid} {run.script_id}")  # noqa: S311  (no secret)
+    ends = list(accumulate(chance.uniform(0.4, 1.6) for _ in range(count)))
+    return tuple(ToldTick(run.pk, step, round(off_ms * end / ends[-1])) for step, end in enumerate(ends, 1))
 
 
 def _moment(call: uuid.UUID, line: str) -> ToldMoment:

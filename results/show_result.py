@@ -11,9 +11,10 @@ from scripts_catalog import taxonomy
 from scripts_catalog.wording import ShownAnchor
 
 from .filing.tell_history import Correction, tell_history
+from .live_call.fold_moments import Folded, fold_moments
 from .live_call.show_call import Step, steps_of
 from .live_call.wait_for_results import WaitingRun, waiting_runs
-from .models import Browser, Call, Connection, Device, Moment, Result, Run, as_clock
+from .models import Browser, Call, Connection, Device, Result, Run, as_clock
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Held:
     """
 
     call: Call
-    moments: tuple[Moment, ...]
+    moments: Folded
     run: Run | None
 
     @property
@@ -89,6 +90,14 @@ class Shown:
         return [(label, words) for label, words in said if words]
 
     @property
+    def may_have_begun_earlier(self) -> bool:
+        """The page beside the call could not tell when it began, and nobody has corrected the time since."""
+        call = self.held.call if self.held else None
+        if call is None or call.started_at is None or not call.start_is_uncertain:
+            return False
+        return self.result.called_at.replace(microsecond=0) == call.started_at.replace(microsecond=0)
+
+    @property
     def version_known(self) -> bool:
         """Whether this version was there at the time of the call; one that a sheet tells of may be older than all."""
         is_older = self.result.called_at < self.result.script_version.created_at
@@ -131,7 +140,7 @@ def _held(user: User, result: Result) -> Held | None:
     if call is None:
         return None
     run = call.runs.filter(script=result.script).select_related("script_version").first()
-    return Held(call, tuple(call.moments.standing()), run)
+    return Held(call, fold_moments(call.moments.standing()), run)
 
 
 def _ratings_of(result: Result) -> list[Rated]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid as uuids
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 
 from django.conf import settings
 
@@ -16,7 +17,8 @@ from ..filing.forms import ResultForm
 from ..filing.tell_call import titles_of
 from ..filing.tell_drafts import DraftLine
 from ..filing.typed import PLACE, place_name
-from ..models import DIMENSION_KEYS, MOST_COMMENT_CHARACTERS, Call, Moment, Result
+from ..live_call.fold_moments import Folded, fold_moments
+from ..models import DIMENSION_KEYS, MOST_COMMENT_CHARACTERS, Call, Result
 
 # Where the link of an error leads; a field that is not listed stands under its own name.
 _ANCHORS = {
@@ -112,9 +114,10 @@ class FormPage:
             return None
 
     @property
-    def moments(self) -> list[Moment]:
+    def moments(self) -> Folded:
         """Those of the call that were not withdrawn, from what was read with it."""
-        return [moment for moment in self.held.moments.all() if not moment.is_withdrawn] if self.held else []
+        moments = self.held.moments.all() if self.held else ()
+        return fold_moments(moment for moment in moments if not moment.is_withdrawn)
 
     @property
     def open_mates(self) -> list[Result]:
@@ -144,11 +147,20 @@ class FormPage:
     def version(self) -> ScriptVersion:
         return self.form.version_run
 
-    @property
+    @cached_property
     def latest(self) -> ScriptVersion | None:
-        """The version that the script is at now, if it is another than the one that was run."""
+        """The version that the script is at now, where it may be the one that was run and is not the one shown.
+
+        A call that was held beside its page knows its version: nobody is asked for it.
+        """
         script = self.version.script
-        return None if script.latest_id in {None, self.version.pk} else script.latest
+        is_latest = script.latest_id in {None, self.version.pk}
+        return None if is_latest or self.is_known_to_be_run else script.latest
+
+    @cached_property
+    def is_known_to_be_run(self) -> bool:
+        """Whether the call says that it was this version: then an edit of the script in between is no news."""
+        return self.held is not None and self.held.runs.filter(script_version=self.version).exists()
 
     @property
     def version_number(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import stat
 import uuid
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
@@ -17,7 +18,7 @@ from results.demo import ENTRIES, PEOPLE, Call, Entry, filing_of, keep_sign_ins,
 from results.filing import rules
 from results.live_call.wait_for_results import calls_that_wait
 from results.models import Call as Held
-from results.models import Result
+from results.models import Result, Run
 from scripts_catalog.models import Build, RunCount, Script
 from tests import make
 
@@ -104,6 +105,15 @@ def test_some_of_its_calls_were_held_beside_the_page(demo: None) -> None:
     assert filed.count() == 9, "eight calls, one of them with two scripts"
     assert all(result.browser and result.device for result in filed)
     assert all(result.build_id == held.get(uuid=result.call_uuid).build_id for result in filed)
+
+
+def test_the_steps_of_its_calls_take_their_time_as_people_do(demo: None) -> None:
+    for run in Run.objects.exclude(ticks={}):
+        times = [0, *sorted(run.ticks.values())]
+        lengths = {after - before for before, after in pairwise(times)}
+        assert min(lengths) > 0
+        assert len(lengths) > 1, "no two people are done with every step after exactly as long"
+        assert times[-1] == run.off_script_from_ms
 
 
 def test_one_call_waits_for_its_result(demo: None) -> None:

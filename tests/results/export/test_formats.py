@@ -14,7 +14,7 @@ from django.utils import timezone
 from results.export import read_rows
 from results.export.columns import COLUMN_BY_KEY, COLUMNS, Beside
 from results.export.write_workbook import MOST_CHARACTERS, Workbook, fitting
-from results.models import DIMENSION_KEYS, Result
+from results.models import DIMENSION_KEYS, Moment, Result
 from scripts_catalog import taxonomy
 from tests import make
 
@@ -105,6 +105,13 @@ def test_csv_is_what_spreadsheets_open_right(client: Client, kinds: Kinds) -> No
 def test_csv_neutralises_what_a_spreadsheet_would_run(client: Client, kinds: Kinds) -> None:
     comments = [row["Comment"] for row in read_csv(exported(client, "csv"))]
     assert comments[1:3] == ["'=HYPERLINK(1)", "''+1 '"]
+
+
+def test_withdrawn_moments_are_in_no_export(client: Client, kinds: Kinds) -> None:
+    Moment.objects.filter(words="she froze").update(is_withdrawn=True)
+    full, *_ = read_json_lines(exported(client, "jsonl"))
+    assert [moment["words"] for moment in full["moments"]] == ["", "=1+1"]
+    assert b"she froze" not in exported(client, "csv")
 
 
 def test_json_lines_are_typed_and_as_filed(client: Client, kinds: Kinds) -> None:

@@ -58,6 +58,17 @@ def test_an_address_narrows_and_says_so(tester_client: Client, filed: dict[str, 
     assert 'href="/results/?device=phone&amp;connection=wifi"' in page
 
 
+def test_the_number_found_stands_below_the_filters_too_and_follows_them(
+    tester_client: Client, filed: dict[str, Result]
+) -> None:
+    """On a phone the list begins far below filters that are open."""
+    page = tester_client.get("/results/?device=phone").text
+    form = page[page.index('id="filters"') : page.index("</form>", page.index('id="filters"'))]
+    assert '<a class="to-rows" id="to-rows" href="#rows">1 result ' in form
+    swapped = tester_client.get("/results/", headers={"HX-Request": "true"}).text
+    assert '<a class="to-rows" id="to-rows" href="#rows" hx-swap-oob="true">4 results ' in swapped
+
+
 @pytest.mark.parametrize("name", ["browser", "device", "connection"])
 def test_what_is_not_on_the_list_narrows_nothing_and_is_told(
     tester_client: Client, filed: dict[str, Result], name: str

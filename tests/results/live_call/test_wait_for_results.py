@@ -98,11 +98,51 @@ def test_the_version_is_the_one_that_was_run(tester_client: Client, call: Call, 
     )
     script.save()
     page = form(tester_client, call)
-    assert f'name="script_version" id="script_version-run" value="{ran.pk}" checked' in page
-    assert "I ran version 2" in page
+    assert f'<input type="hidden" name="script_version" value="{ran.pk}">' in page
+    assert "newer version" not in page, "the call knows which one it was"
     answer = file(tester_client, fields(script, call.build, call=str(call.uuid), script_version=str(ran.pk)))  # type: ignore[arg-type]
     assert answer.status_code == 303
     assert Result.objects.get().script_version == ran
+
+
+def test_a_script_that_is_edited_while_the_form_of_a_call_is_open_asks_for_no_version(
+    tester_client: Client, call: Call, script: Script
+) -> None:
+    page, ran = form(tester_client, call), script.latest
+    assert ran is not None
+    assert value_of(page, "newest") == ""
+    script.latest = ScriptVersion.objects.create(
+        script=script, number=2, area=script.area, title="Newer", main_dimension=ran.main_dimension
+    )
+    script.save()
+    assert filed(tester_client, call, script, script_version=str(ran.pk), newest="").script_version == ran
+
+
+def test_without_a_page_beside_the_call_the_version_is_asked_for(
+    tester: User, tester_client: Client, script: Script, build: Build
+) -> None:
+    draft = Draft.objects.create(tester=tester, uuid=uuid.uuid4(), script=script, fields=fields(script, build))
+    ran = script.latest
+    assert ran is not None
+    script.latest = ScriptVersion.objects.create(
+        script=script, number=2, area=script.area, title="Newer", main_dimension=ran.main_dimension
+    )
+    script.save()
+    page = words(tester_client.get(f"/drafts/{draft.uuid}/").text)
+    assert "The script has a newer version It was edited since this form was begun." in page
+
+
+def test_a_beginning_that_may_have_been_earlier_is_told_until_somebody_corrects_it(
+    tester: User, tester_client: Client, call: Call, script: Script
+) -> None:
+    hint = "may have begun earlier"
+    assert hint not in form(tester_client, call)
+    Call.objects.update(start_is_uncertain=True)
+    assert hint in form(tester_client, call)
+    result = filed(tester_client, call, script)
+    assert hint in tester_client.get(result.get_absolute_url()).text
+    Result.objects.update(called_at=datetime(2026, 3, 2, 6, 30, tzinfo=UTC))
+    assert hint not in tester_client.get(result.get_absolute_url()).text
 
 
 def test_moments_stay_on_the_form_that_is_sent_with_an_error_and_on_the_draft(
@@ -225,11 +265,23 @@ def test_the_page_of_a_result_shows_what_was_kept_beside_the_call(
         "0:30 She laughed. 1:01 no words",
         "Call lasted 6:31",
         "Browser Chrome Device Phone System Android 14 Connection Wi-Fi",
-        "50 ms between the page and this site, median of 3",
+        "50 ms between the page and this site, the median of 3 measurements",
         "1:01 Ask her a question. 3:05 off-script from here",
     ):
         assert shown in said
     assert "Say hello." not in said
+
+
+@pytest.mark.parametrize(
+    ("measured", "said"), [([61], "61 ms between the page and this site, measured once"), ([], "")]
+)
+def test_few_round_trips_are_told_in_words(
+    tester_client: Client, call: Call, script: Script, measured: list[int], said: str
+) -> None:
+    Call.objects.update(round_trips_ms=measured)
+    page = words(tester_client.get(filed(tester_client, call, script).get_absolute_url()).text)
+    assert said in page
+    assert ("Round trip" in page) is bool(said)
 
 
 def test_a_call_that_may_not_be_known_looks_like_one_without_a_page(
@@ -277,7 +329,29 @@ def test_a_call_that_was_begun_waits_before_its_end_and_one_that_was_not_never(
     call = make.call(tester, script, started_at=None)
     assert "wait for their results" not in todo(tester_client)
     Call.objects.filter(pk=call.pk).update(started_at=BEGUN)
-    assert "Its end was not told" in todo(tester_client)
+    assert "Not ended yet" in todo(tester_client)
+
+
+def test_a_call_without_an_end_is_said_to_be_open(tester_client: Client, call: Call) -> None:
+    Call.objects.update(ended_at_ms=None)
+    page = words(todo(tester_client))
+    assert "Not ended yet" in page
+    assert "not told" not in page
+
+
+def test_everybody_is_told_alike_who_can_help_with_what_is_not_open(
+    tester: User, tester_client: Client, trained_tester: User
+) -> None:
+    """A call that became Safety is not found by its own tester: the words must be there with it and without it."""
+    hidden = make.call(tester, make.script(area="safety"), moments=("zq17",))
+    line = "is not open to you at present. Nothing of it is lost: ask the eval team"
+    with_it = todo(tester_client)
+    assert tester_client.get(hidden.get_absolute_url()).status_code == 404
+    hidden.delete()
+    token = r'name="csrfmiddlewaretoken" value="[^"]*"'
+    assert re.sub(token, "", todo(tester_client)) == re.sub(token, "", with_it)
+    assert line in with_it
+    assert line in todo(make.client_of(trained_tester))
 
 
 def test_a_draft_of_the_call_is_gone_on_with(tester: User, tester_client: Client, call: Call, script: Script) -> None:
