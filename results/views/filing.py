@@ -233,10 +233,13 @@ def _own_draft(user: User, uuid: uuids.UUID, script: Script) -> Draft | None:
     """A tester's draft, mostly of this script. One that is kept from them at present waits as it is: nothing is
     written over it.
     """
-    found = Draft.objects.filter(tester=user, uuid=uuid).first()
-    if found is not None and found.script_id == script.slug:
+    try:
+        found = Draft.objects.get(tester=user, uuid=uuid)
+    except Draft.DoesNotExist:
+        return None
+    if found.script_id == script.slug:
         found.script = script
-    if found is not None and not found.is_visible_to(user):
+    if not found.is_visible_to(user):
         raise Http404
     return found
 
