@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import contextlib
 import uuid
+from datetime import timedelta
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
 
+from emma_eval.accounts import throttle
 from emma_eval.accounts.models import User
 from scripts_catalog.models import Build, Script
 
 from ..filing.file_result import take_turn
 from ..filing.follow_call import forget_on_open_results
-from ..models import Call, Result, Run
+from ..models import Call, CallQuerySet, Result, Run
 
 _AGAIN = "again"
 MOST_RUNS = 20
+MOST_WAITING_CALLS = 200
+NEVER_BEGUN_AFTER = timedelta(days=2)  # a page may be offline for a day, and tell then when its call began
+CALLS = throttle.Limit("call", 60, timedelta(hours=1))
 
 
 class TooManyRunsError(Exception):
     """The call has as many scripts as one call may have. Nothing was added."""
+
+
+class TooManyCallsError(Exception):
+    """The tester has as many calls without a result as anybody may have. No call was begun."""
 
 
 def begin_call(tester: User, asked: uuid.UUID, script: Script) -> Call:
@@ -27,12 +38,13 @@ def begin_call(tester: User, asked: uuid.UUID, script: Script) -> Call:
 
     A call that is over, or that the tester may not know of any more, is left as it is: the same page then begins
     another one, whose UUID follows from the first, so that a second press of the button still finds that one.
+    Raises TooManyCallsError, or throttle.TooManyError, where a new one would be one too many.
     """
     with transaction.atomic():
         take_turn(tester)
         while (there := Call.objects.filter(tester=tester, uuid=asked).first()) is not None and _is_over(tester, there):
             asked = uuid.uuid5(asked, _AGAIN)
-        call = there or Call.objects.create(tester=tester, uuid=asked, build=Build.objects.current_build())
+        call = there or _new_call(tester, asked)
         with contextlib.suppress(TooManyRunsError):  # no button does that: each is for the one script of its page
             _run(call, script)
         return call
@@ -71,6 +83,22 @@ def may_be_taken_off(run: Run, runs: int) -> bool:
 
 def _is_over(tester: User, call: Call) -> bool:
     return call.ended_at_ms is not None or not Call.objects.visible_to(tester).filter(pk=call.pk).exists()
+
+
+def _new_call(tester: User, asked: uuid.UUID) -> Call:
+    """What counts is what the tester can do something about; beside it, how many are begun in an hour."""
+    if _waiting(tester)[:MOST_WAITING_CALLS].count() >= MOST_WAITING_CALLS:
+        raise TooManyCallsError
+    throttle.spend(CALLS, str(tester.pk))
+    return Call.objects.create(tester=tester, uuid=asked, build=Build.objects.current_build())
+
+
+def _waiting(tester: User) -> CallQuerySet:
+    """The tester's calls of which nothing is filed and something not set aside; not those that were never begun."""
+    filed = Result.objects.filter(tester=tester, call_uuid=OuterRef("uuid"))
+    expected = Run.objects.filter(call=OuterRef("pk"), set_aside_at=None)
+    may_be_held = Q(started_at__isnull=False) | Q(created_at__gt=timezone.now() - NEVER_BEGUN_AFTER)
+    return Call.objects.visible_to(tester).filter(may_be_held, ~Exists(filed), Exists(expected), tester=tester)
 
 
 def _run(call: Call, script: Script) -> Run:

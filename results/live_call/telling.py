@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -176,7 +175,7 @@ def _list(said: object, name: str, read: Callable[[dict[str, Any]], _Told]) -> t
 def _whole(said: object, name: str) -> int:
     """A number of milliseconds, rounded: browsers count fractions. Whether it is possible is judged elsewhere."""
     is_number = isinstance(said, int | float) and not isinstance(said, bool)
-    if not is_number or not math.isfinite(said) or abs(said) > MOST_NUMBER:  # type: ignore[arg-type]
+    if not is_number or not abs(said) <= MOST_NUMBER:  # type: ignore[arg-type]  # nor NaN, which is never less
         raise MalformedError(f"{name} must be a number.")
     return round(said)  # type: ignore[call-overload, no-any-return]
 

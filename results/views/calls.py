@@ -16,11 +16,19 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
+from emma_eval.accounts import throttle
 from emma_eval.accounts.roles import Role, UserRequest, for_roles
 from scripts_catalog.models import Script, ScriptQuerySet, Site
 
 from ..filing.typed import number_in
-from ..live_call.begin_call import TooManyRunsError, add_script, begin_call, take_off_script
+from ..live_call.begin_call import (
+    MOST_WAITING_CALLS,
+    TooManyCallsError,
+    TooManyRunsError,
+    add_script,
+    begin_call,
+    take_off_script,
+)
 from ..live_call.keep_telling import Kept, keep_telling
 from ..live_call.show_call import show_call
 from ..live_call.telling import (
@@ -55,11 +63,27 @@ def call_new(request: UserRequest) -> HttpResponseBase:
         return redirect(script)
     named = _uuid_in(request, "call")
     if named is None:
-        begun = begin_call(request.user, _uuid_in(request, "uuid") or uuids.uuid4(), script)
-        return SeeOther(begun.get_absolute_url())
+        return _begin(request, script)
     found = own_call(request, named)
     _add(request, found, script)
     return SeeOther(found.get_absolute_url())
+
+
+def _begin(request: UserRequest, script: Script) -> HttpResponseBase:
+    try:
+        begun = begin_call(request.user, _uuid_in(request, "uuid") or uuids.uuid4(), script)
+    except TooManyCallsError:
+        messages.warning(
+            request,
+            f"{MOST_WAITING_CALLS} of your calls wait for their results, and no more are begun beside them. "
+            "File what you can, or set aside the calls that no result will come of.",
+        )
+        return SeeOther(reverse("todo"))
+    except throttle.TooManyError as cause:
+        free_at = timezone.localtime(cause.retry_at)
+        messages.warning(request, f"You began many calls just now. The next can begin at {free_at:%H:%M:%S}.")
+        return SeeOther(script.get_absolute_url())
+    return SeeOther(begun.get_absolute_url())
 
 
 @never_cache

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import uuid
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
-from emma_eval.accounts.models import User
-from results.live_call.begin_call import MOST_RUNS, add_script, begin_call
+from emma_eval.accounts.models import Attempt, User
+from results.live_call import begin_call as begin_call_module
+from results.live_call.begin_call import CALLS, MOST_RUNS, MOST_WAITING_CALLS, add_script, begin_call
 from results.models import Call, Result, Run
 from scripts_catalog.models import Build, Script
 from tests import make
@@ -167,3 +170,42 @@ def test_what_a_result_says_of_the_call_is_not_touched(tester: User, script: Scr
     begin_call(tester, filed.call_uuid, script)
     before: datetime = filed.called_at
     assert Result.objects.get().called_at == before
+
+
+def test_a_tester_has_only_so_many_calls_that_wait_for_a_result(
+    tester: User, tester_client: Client, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert MOST_WAITING_CALLS == 200
+    monkeypatch.setattr(begin_call_module, "MOST_WAITING_CALLS", 2)
+    first, second = (uuid.UUID(start(tester_client)[7:-1]) for _ in range(2))
+    answer = tester_client.post("/calls/new/", {"script": script.slug}, follow=True)
+    assert answer.redirect_chain == [("/todo/", 303)]
+    assert "of your calls wait for their results" in answer.text
+    assert Call.objects.count() == 2
+    assert start(tester_client, uuid=first) == f"/calls/{first}/"  # what is there is found all the same
+    make.result(tester, script, make.build(), call_uuid=first)
+    start(tester_client)
+    call = Call.objects.get(uuid=second)
+    act(tester_client, call, "set_aside", run=call.runs.get().pk)
+    start(tester_client)
+    assert Call.objects.count() == 4
+    Call.objects.update(created_at=timezone.now() - timedelta(days=3))  # pages that were opened and left
+    start(tester_client)
+
+
+def test_calls_are_begun_only_so_fast(
+    tester_client: Client, script: Script, trained_tester: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Setting each aside at once makes room for the next, so their number alone would bound nothing."""
+    monkeypatch.setattr(begin_call_module, "CALLS", replace(CALLS, most=3))
+    for _ in range(3):
+        start(tester_client)
+        Run.objects.update(set_aside_at="2026-01-01T12:00Z")
+    answer = tester_client.post("/calls/new/", {"script": script.slug}, follow=True)
+    assert answer.redirect_chain == [(script.get_absolute_url(), 303)]
+    assert "You began many calls just now. The next can begin at" in answer.text
+    assert Call.objects.count() == 3
+    start(make.client_of(trained_tester))
+    Attempt.objects.update(at=timezone.now() - CALLS.within - timedelta(seconds=1))
+    start(tester_client)
+    assert Call.objects.count() == 5

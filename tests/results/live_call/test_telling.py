@@ -28,6 +28,7 @@ ODD = st.one_of(
     st.floats(),
     st.text(max_size=30),
     st.sampled_from(["", "NaN", "\x00", "\ud800", str(UUID), "9" * 30, 2**63, 2**64, -1, 1e308]),
+    st.sampled_from([10**400, -(10**400), 10**4_000, float("inf"), float("nan")]),  # beyond what a float holds
 )
 ANYTHING = st.recursive(
     ODD, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
@@ -36,7 +37,7 @@ HINTS = ("platform", "mobile", "touch_points", "connection_type", "effective_typ
 THING = st.fixed_dictionaries(
     {},
     optional={
-        name: ANYTHING | st.just(str(UUID)) | st.integers(0, 1000)
+        name: ANYTHING | st.just(str(UUID)) | st.integers(0, 1000) | st.just(10**400)
         for name in ("uuid", "at_ms", "words", "edition", "run", "step")
     },
 )
@@ -112,6 +113,27 @@ def test_the_words_say_what_is_wrong(batch: Any, words: str) -> None:
     with pytest.raises(MalformedError) as caught:
         read_telling(json.loads(json.dumps(batch)))
     assert str(caught.value) == words
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("number", [10**400, -(10**400), 10**4_000, 2**53 + 1], ids=["400", "-400", "4000", "16"])
+@pytest.mark.parametrize(
+    ("name", "batch"),
+    [
+        ("begun.age_ms", {"begun": {"age_ms": "N"}}),
+        ("ended.at_ms", {"ended": {"at_ms": "N"}}),
+        ("ticks.at_ms", {"ticks": [{"run": 1, "step": 1, "at_ms": "N"}]}),
+        ("off_script.at_ms", {"off_script": [{"run": 1, "at_ms": "N"}]}),
+        ("moments.at_ms", {"moments": [{"uuid": str(UUID), "at_ms": "N"}]}),
+    ],
+)
+def test_a_number_with_hundreds_of_digits_is_refused_in_words(
+    tester: User, tester_client: Client, name: str, batch: Any, number: int
+) -> None:
+    call = make.call(tester, make.script())
+    body = json.dumps(batch).replace('"N"', str(number))
+    answer = tester_client.post(f"/calls/{call.uuid}/tell/", body, content_type="application/json")
+    assert (answer.status_code, answer.json()["message"]) == (422, f"{name} must be a number.")
 
 
 def test_every_field_may_be_missing() -> None:
