@@ -36,8 +36,9 @@ class Picked:
 
 @dataclass(frozen=True)
 class Marked:
-    """A moment of the result's call."""
+    """A moment of the result's call, which is named by its key."""
 
+    call: int
     at_ms: int
     words: str
 

@@ -24,6 +24,7 @@ def forget_files(now: datetime | None = None) -> None:
     now = now or timezone.now()
     for export in Export.objects.filter(made_at__lt=now - FILES_ARE_KEPT_FOR).exclude(file=""):
         Export.objects.filter(pk=export.pk).update(file="")
+        export.calls.clear()
         storages[STORAGE].delete(export.file)
     Export.objects.filter(asked_at__lt=now - EXPORTS_ARE_TOLD_FOR).delete()
     _forget_strays(now - LEFT_BEHIND_AFTER)

@@ -10,6 +10,8 @@ import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,7 +22,6 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from emma_eval.accounts.models import User
-from emma_eval.accounts.roles import Role
 from emma_eval.outbox.deliver import LeaseLostError, hold_on
 from results.listing.choices import choices_for
 from results.listing.filter_form import FilterForm
@@ -29,12 +30,13 @@ from results.models import Export
 from scripts_catalog.models import Script
 
 from .columns import columns_of
-from .read_rows import read_rows
+from .read_rows import Line, read_rows
+from .rights import EXPORTERS, LostRightError
 from .write_workbook import MOST_ROWS, Workbook
 
 STORAGE = "exports"
-EXPORTERS = (Role.EVAL_TEAM, Role.MANAGER)
 TELL_EVERY_S = 1.0
+CALLS_AT_ONCE = 5_000
 MAKING = "making-"
 NO_LONGER_ALLOWED = "You may no longer export results."
 FILTERS_ARE_GONE = "A filter names something that is no longer there."
@@ -45,6 +47,18 @@ class NotToBeMadeError(Exception):
     """The file can't be made, however often it is tried. The message is a sentence for its owner."""
 
 
+@dataclass
+class Content:
+    """What is in a file that may become Safety later: the scripts of its rows, the calls of its moments."""
+
+    scripts: set[str] = field(default_factory=set)
+    calls: set[int] = field(default_factory=set)
+
+    def add(self, lines: list[Line]) -> None:
+        self.scripts.update(row.script_id for row, _ in lines)
+        self.calls.update(moment.call for _, beside in lines for moment in beside.moments)
+
+
 def make_file(uuid: str) -> None:
     """Make the file, unless it is made or given up already. Run twice, it makes one."""
     export = Export.objects.waiting().filter(pk=uuid).first()
@@ -53,10 +67,15 @@ def make_file(uuid: str) -> None:
     try:
         with folder_of_our_own() as folder:
             path = folder / "results.xlsx"
-            scripts = _write(export, path)
-            _keep(export, path, scripts)
+            _keep(export, path, _write(export, path))
+    except LostRightError:
+        _give_up(uuid, NO_LONGER_ALLOWED)
     except NotToBeMadeError as reason:
-        Export.objects.waiting().filter(pk=uuid).update(failed_because=str(reason))
+        _give_up(uuid, str(reason))
+
+
+def _give_up(uuid: str, because: str) -> None:
+    Export.objects.waiting().filter(pk=uuid).update(failed_because=because)
 
 
 @contextmanager
@@ -89,22 +108,22 @@ def _owner_of(export: Export) -> User:
     return owner
 
 
-def _write(export: Export, path: Path) -> set[str]:
-    """Write all rows, telling how far it is; the slugs of their scripts come back."""
+def _write(export: Export, path: Path) -> Content:
+    """Write all rows, telling how far it is; what they are of comes back."""
     owner = _owner_of(export)
     columns, told_at = columns_of(export.columns), 0.0
-    scripts: set[str] = set()
+    content = Content()
     with Workbook(path, columns) as book:
         for lines in read_rows(owner, _asked_of(owner, export.query), columns):
             if book.rows + len(lines) > MOST_ROWS:
                 raise NotToBeMadeError(TOO_LARGE)
             book.add(lines)
-            scripts.update(row.script_id for row, _ in lines)
+            content.add(lines)
             if time.monotonic() - told_at >= TELL_EVERY_S:
                 told_at = time.monotonic()
                 _tell(export, book.rows)
         _tell(export, book.rows)
-    return scripts
+    return content
 
 
 def _tell(export: Export, rows: int) -> None:
@@ -115,7 +134,7 @@ def _tell(export: Export, rows: int) -> None:
         raise NotToBeMadeError("made already")
 
 
-def _keep(export: Export, path: Path, scripts: set[str]) -> None:
+def _keep(export: Export, path: Path, content: Content) -> None:
     """Hand the file over, if its owner still may have it and no other worker was quicker.
 
     Packing a large workbook may have taken longer than a lease lasts. It is whole all the same: whoever took the
@@ -127,7 +146,19 @@ def _keep(export: Export, path: Path, scripts: set[str]) -> None:
     storage = storages[STORAGE]
     with path.open("rb") as file:
         name = storage.save(f"{export.pk.hex}-{secrets.token_hex(8)}.xlsx", File(file))
-    export.scripts.add(*Script.objects.filter(slug__in=scripts))
+    _note(export, content)
     made = {"file": name, "rows": export.rows, "made_at": timezone.now()}
     if not Export.objects.waiting().filter(pk=export.pk).update(**made):
         storage.delete(name)
+
+
+def _note(export: Export, content: Content) -> None:
+    """Before the file is anybody's: by this it is taken away again. What an earlier try noted too does no harm."""
+    export.scripts.add(*Script.objects.filter(slug__in=content.scripts))
+    if export.tells_of_safety:
+        return
+    calls, link = iter(content.calls), Export.calls.through
+    while part := list(islice(calls, CALLS_AT_ONCE)):
+        with suppress(LeaseLostError):
+            hold_on()
+        link.objects.bulk_create((link(export_id=export.pk, call_id=call) for call in part), ignore_conflicts=True)

@@ -16,7 +16,7 @@ from emma_eval.outbox.enqueue import enqueue
 from results.listing.chips import chips_of
 from results.listing.choices import Choices
 from results.listing.list_results import MOST_COUNTED, Asked
-from results.models import Export
+from results.models import Export, Result
 
 from .columns import COLUMNS, Column
 
@@ -54,18 +54,26 @@ class Wanted:
 
 
 def note_export(user: User, wanted: Wanted) -> None:
-    """One line of the audit trail. Only the trained may read it where the export may tell of Safety."""
+    """One line of the audit trail. Only the trained may read it where the export tells of Safety.
+
+    An export without a row may tell of it by its filters alone.
+    """
+    may_tell = user.is_trained and (not wanted.count or _holds_covered_rows(user, wanted.asked))
     are_all = len(wanted.columns) == len(COLUMNS)
     audit.record(
         user,
         "exported results",
-        is_safety=user.is_trained,
+        is_safety=may_tell,
         script=wanted.asked.filters.script,
         format=FORMAT_NAMES[wanted.format],
         rows=wanted.count_in_words,
         filters=[chip.words for chip in chips_of(wanted.asked, wanted.choices)],
         columns="all" if are_all else [column.name for column in wanted.columns],
     )
+
+
+def _holds_covered_rows(user: User, asked: Asked) -> bool:
+    return asked.filters.narrow(Result.objects.visible_to(user).covered()).exists()
 
 
 @transaction.atomic

@@ -4,6 +4,9 @@ Each slice is a few short queries of its own. Between two slices nothing is held
 what was read: no cursor and no transaction, and on PostgreSQL the connection is back in the pool. So an export is
 no picture of one moment: a row that is filed or corrected meanwhile is in it as it was when its slice was read, or
 not at all, and no row is in it twice, unless it was corrected in the very column that the list is sorted by.
+
+A slow reader may take hours, so the person is looked at again after each slice is read and before it is given away:
+whoever lost the account, the role or the training by then gets nothing of it, and the export ends with an error.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from results.listing.list_results import Asked
 from results.models import Call, Moment, Problem, Result, ResultQuerySet
 
 from .columns import MOMENTS, TELL_OF_PROBLEMS, Beside, Column, Marked, Picked
+from .rights import check_rights
 
 ROWS_AT_FIRST = 100  # so that the first of them are soon there
 ROWS_IN_A_SLICE = 1000
@@ -33,11 +37,12 @@ def count_rows(user: User, asked: Asked, most: int) -> int:
 
 
 def read_rows(user: User, asked: Asked, columns: Sequence[Column]) -> Iterator[list[Line]]:
-    """Slices of the rows that `user` may see, each row with what stands beside it."""
+    """Slices of the rows that `user` may see, each row with what stands beside it. Raises LostRightError midway."""
     order, cursor, size = asked.sort.order, None, ROWS_AT_FIRST
     while rows := _slice(user, asked, columns, cursor, size):
         lines = _with_what_stands_beside(user, rows, columns)
         cursor = Cursor(getattr(rows[-1], order.column), rows[-1].id)
+        check_rights(user)
         _let_go_of_the_database()
         yield lines
         if len(lines) < size:
@@ -104,7 +109,7 @@ def _moments_of(user: User, rows: list[Any]) -> Moments:
     found: Moments = {}
     moments = Moment.objects.standing().filter(call__in=call_of).order_by("call_id", "at_ms", "number")
     for call_id, at_ms, words in moments.values_list("call_id", "at_ms", "words"):
-        found.setdefault(call_of[call_id], []).append(Marked(at_ms, words))
+        found.setdefault(call_of[call_id], []).append(Marked(call_id, at_ms, words))
     return found
 
 

@@ -46,11 +46,21 @@ class CallQuerySet(models.QuerySet["Call"]):
 
     def open_to_all(self) -> CallQuerySet:
         """Calls of which nothing is for the trained alone."""
-        covered = Q(is_safety=True) | Q(script__area=taxonomy.SAFETY)
-        runs = Run.objects.filter(covered, call=OuterRef("pk"))
-        of_the_call = Result.objects.filter(call_uuid=OuterRef("uuid"), tester=OuterRef("tester"))
-        results = of_the_call.filter(Q(filed_as_safety=True) | Q(script__area=taxonomy.SAFETY))
-        return self.exclude(Exists(runs)).exclude(Exists(results))
+        return self.exclude(_safety_runs()).exclude(_safety_results())
+
+    def covered(self) -> CallQuerySet:
+        """The others."""
+        return self.filter(_safety_runs() | _safety_results())
+
+
+def _safety_runs() -> Exists:
+    covered = Q(is_safety=True) | Q(script__area=taxonomy.SAFETY)
+    return Exists(Run.objects.filter(covered, call=OuterRef("pk")))
+
+
+def _safety_results() -> Exists:
+    of_the_call = Result.objects.filter(call_uuid=OuterRef("uuid"), tester=OuterRef("tester"))
+    return Exists(of_the_call.filter(Q(filed_as_safety=True) | Q(script__area=taxonomy.SAFETY)))
 
 
 class Browser(models.TextChoices):

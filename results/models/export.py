@@ -16,18 +16,24 @@ from emma_eval.outbox.models import Row
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Script
 
+from .call import Call
+
 FILES_ARE_KEPT_FOR = timedelta(days=7)
 
 
 class ExportQuerySet(models.QuerySet["Export"]):
     def visible_to(self, user: User) -> ExportQuerySet:
-        """One's own; what may hold Safety rows, or rows of a script that is Safety by now, only while trained."""
+        """One's own; what may hold anything that is Safety, or is Safety by now, only while trained.
+
+        That are rows of scripts, and moments of calls: the same call may have been opened to all when they were read.
+        """
         own = self.filter(owner=user)
         if user.is_trained:
             return own
         covered = Script.objects.filter(area=taxonomy.SAFETY).values("pk")
-        held = Export.scripts.through.objects.filter(script__in=covered).values("export")
-        return own.filter(tells_of_safety=False).exclude(pk__in=held)
+        rows = Export.scripts.through.objects.filter(script__in=covered).values("export")
+        moments = Export.calls.through.objects.filter(export__owner=user, call__in=Call.objects.covered())
+        return own.filter(tells_of_safety=False).exclude(pk__in=rows).exclude(pk__in=moments.values("export"))
 
     def waiting(self) -> ExportQuerySet:
         return self.filter(made_at=None, failed_because="")
@@ -63,6 +69,9 @@ class Export(models.Model):
     failed_because = models.CharField(max_length=200, blank=True)
     tells_of_safety = models.BooleanField(default=False)
     scripts = models.ManyToManyField(Script, related_name="+", help_text="The scripts whose rows are in the file.")
+    calls = models.ManyToManyField(
+        Call, related_name="+", help_text="The calls whose moments are in the file; of one for the trained, none."
+    )
 
     objects = ExportQuerySet.as_manager()
 

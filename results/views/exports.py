@@ -21,9 +21,10 @@ from emma_eval.accounts.roles import UserRequest, for_roles
 
 from ..export.columns import COLUMNS
 from ..export.export_form import Chosen, ExportForm, imported
-from ..export.make_file import EXPORTERS, STORAGE, folder_of_our_own
+from ..export.make_file import STORAGE, folder_of_our_own
 from ..export.order_file import EXPORTS, MOST_AT_ONCE, Format, Wanted, note_export, order_file
 from ..export.read_rows import count_rows, read_rows
+from ..export.rights import EXPORTERS
 from ..export.write_lines import as_csv, as_json_lines
 from ..export.write_workbook import MOST_ROWS, Workbook
 from ..listing.chips import Chip, chips_of

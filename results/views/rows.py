@@ -10,7 +10,7 @@ from django.views.decorators.vary import vary_on_headers
 from emma_eval.accounts.roles import Role, UserRequest, for_members
 from scripts_catalog import taxonomy
 
-from ..export.make_file import EXPORTERS
+from ..export.rights import EXPORTERS
 from ..listing.chips import chips_of
 from ..listing.choices import choices_for
 from ..listing.filter_form import FilterForm

@@ -13,6 +13,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from emma_eval.accounts.models import Training, User
 from emma_eval.outbox.deliver import deliver
 from emma_eval.outbox.models import Row
 from results import tasks  # noqa: F401  (registers the handler)
@@ -64,6 +65,16 @@ def work(export: Export) -> Export:
     Row.objects.filter(pk=export.work.pk).update(next_try_at=timezone.now(), lease_until=None)
     assert deliver(export.work.pk)
     return Export.objects.select_related("work").get(pk=export.pk)
+
+
+def take_away(user: User, what: str) -> None:
+    """One of the three that an export needs."""
+    if what == "role":
+        user.groups.clear()
+    elif what == "account":
+        User.objects.filter(pk=user.pk).update(is_active=False)
+    else:
+        Training.objects.filter(user=user).update(revoked_at=timezone.now())
 
 
 def html_of(answer: Any) -> str:

@@ -20,7 +20,8 @@ from emma_eval.accounts.models import Training, User
 from emma_eval.accounts.roles import Role
 from emma_eval.settings import LINKS_HOLD_S
 from results.export.forget_files import forget_files
-from results.models import Export, State
+from results.live_call.begin_call import add_script
+from results.models import Call, Export, State
 from results.views import exports
 from scripts_catalog.models import Script
 from tests import make
@@ -93,6 +94,40 @@ def test_a_file_with_rows_of_a_script_that_is_safety_by_now_is_gone_for_the_untr
     assert str(made.pk) not in client.get(reverse("export_new")).text
     Training.objects.create(user=owner, starts_on="2020-01-01")
     assert fetch(client, made).status_code == 200
+
+
+@pytest.mark.parametrize("how", ["run", "became safety", "filed"])
+def test_a_file_with_moments_of_a_call_that_is_safety_by_now_is_gone_for_the_untrained(
+    client: Client, kinds: Kinds, owner: User, how: str
+) -> None:
+    """None of the rows is of that script: it was run beside on the call whose moments are in the file."""
+    call, beside = Call.objects.get(), make.script("beside", area="safety" if how == "run" else "everyday")
+    if how == "became safety":
+        call.runs.create(script=beside, script_version=beside.latest)
+    made, without = work(ordered(client)), work(ordered(client, columns=["id", "comment"]))
+    of_other_rows = work(ordered(client, "started=no"))
+    assert [fetch(client, export).status_code for export in (made, without, of_other_rows)] == [200] * 3
+    if how == "run":
+        add_script(call, beside)
+    else:
+        Script.objects.filter(pk=beside.pk).update(area="safety")
+    if how == "filed":
+        make.result(kinds.full.tester, beside, kinds.full.build, call_uuid=call.uuid)
+    assert [fetch(client, export).status_code for export in (made, without, of_other_rows)] == [404, 200, 200]
+    assert client.get(made.get_absolute_url()).status_code == 404
+    assert str(made.pk) not in client.get(reverse("export_new")).text
+    Training.objects.create(user=owner, starts_on="2020-01-01")
+    assert fetch(client, made).status_code == 200
+
+
+def test_of_a_removed_file_and_of_one_for_the_trained_no_calls_are_kept(client: Client, kinds: Kinds) -> None:
+    made = work(ordered(client))
+    assert made.calls.count() == 1
+    assert made.made_at is not None
+    forget_files(made.made_at + timedelta(days=8))
+    assert made.calls.count() == 0
+    trained = make.client_of(make.user("olga@example.test", Role.EVAL_TEAM, is_trained=True))
+    assert work(ordered(trained)).calls.count() == 0
 
 
 def test_a_file_that_is_not_made_yet_is_not_there(client: Client, kinds: Kinds) -> None:

@@ -154,11 +154,38 @@ def test_every_export_is_in_the_audit_trail_before_its_first_byte(
     answer.getvalue()
 
 
-def test_the_audit_line_of_the_trained_is_for_the_trained(kinds: Kinds, trained_eval_member: User) -> None:
-    exported(make.client_of(trained_eval_member), "csv")
+@pytest.mark.parametrize(
+    ("query", "is_covered"),
+    [
+        ("", True),
+        ("q=hush", True),
+        ("script=quiet-hint", True),
+        ("q=hush&started=no", True),  # no row at all, so its filters may be what tells
+        ("script=bad-news-day", False),
+        ("q=wait", False),
+    ],
+)
+def test_the_audit_line_of_an_export_is_for_the_trained_where_it_holds_what_they_alone_may_see(
+    kinds: Kinds, trained_eval_member: User, query: str, is_covered: bool
+) -> None:
+    make.result(kinds.full.tester, make.script("quiet-hint", area="safety"), kinds.full.build, comment="hush")
+    exported(make.client_of(trained_eval_member), "csv", query)
     entry = AuditEntry.objects.get(action="exported results")
-    assert entry.is_safety
-    assert (entry.details["columns"], entry.details["filters"]) == ("all", [])
+    assert entry.is_safety is is_covered
+    untrained = AuditEntry.objects.visible_to(make.user("ada@example.test", Role.ADMINISTRATOR))
+    assert untrained.filter(pk=entry.pk).exists() is not is_covered
+
+
+def test_rows_filed_while_their_script_was_safety_are_covered_in_the_audit_trail(
+    kinds: Kinds, trained_eval_member: User
+) -> None:
+    client = make.client_of(trained_eval_member)
+    exported(client, "csv")
+    kinds.full.__class__.objects.filter(pk=kinds.full.pk).update(filed_as_safety=True)
+    exported(client, "csv")
+    lines = AuditEntry.objects.filter(action="exported results").order_by("pk")
+    assert [line.is_safety for line in lines] == [False, True]
+    assert [line.details["filters"] for line in lines] == [[], []]
 
 
 def test_a_stream_is_counted_no_further_than_the_list(

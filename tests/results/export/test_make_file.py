@@ -20,7 +20,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from emma_eval.accounts.models import Training, User
+from emma_eval.accounts.models import Training
 from emma_eval.accounts.roles import Role
 from emma_eval.outbox.deliver import MOST_ATTEMPTS, deliver
 from emma_eval.outbox.models import Row
@@ -31,7 +31,7 @@ from results.views import exports
 from scripts_catalog.models import Script
 from tests import make
 
-from .asking import ask, html_of, ordered, read_csv, read_workbook, work
+from .asking import ask, html_of, ordered, read_csv, read_workbook, take_away, work
 from .conftest import Kinds
 
 pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
@@ -80,10 +80,10 @@ def test_of_two_workers_at_once_one_wins_and_the_other_leaves_nothing(
     """The second comes by when the first has written its rows, is quicker, and the first then finds it done."""
     export, keep = ordered(client), make_file._keep
 
-    def overtaken(first: Export, path: Path, scripts: set[str]) -> None:
+    def overtaken(first: Export, path: Path, content: make_file.Content) -> None:
         monkeypatch.setattr(make_file, "_keep", keep)
         make_file.make_file(str(export.pk))
-        keep(first, path, scripts)
+        keep(first, path, content)
 
     monkeypatch.setattr(make_file, "_keep", overtaken)
     make_file.make_file(str(export.pk))
@@ -185,12 +185,7 @@ def test_after_the_last_try_it_says_so_and_offers_another(
 def test_who_lost_the_right_meanwhile_gets_no_file(kinds: Kinds, what: str) -> None:
     owner = make.user("olga@example.test", Role.EVAL_TEAM, is_trained=True)
     export = ordered(make.client_of(owner))
-    if what == "role":
-        owner.groups.clear()
-    elif what == "account":
-        User.objects.filter(pk=owner.pk).update(is_active=False)
-    else:
-        Training.objects.update(revoked_at=timezone.now())
+    take_away(owner, what)
     left = work(export)
     assert (left.state, left.failed_because) == (State.FAILED, "You may no longer export results.")
     assert os.listdir(settings.EXPORTS_DIR) == []
@@ -200,13 +195,32 @@ def test_who_lost_the_right_while_it_was_written_gets_no_file(kinds: Kinds, monk
     owner = make.user("olga@example.test", Role.EVAL_TEAM)
     export, write = ordered(make.client_of(owner)), make_file._write
 
-    def then_demoted(*args: Any) -> set[str]:
+    def then_demoted(*args: Any) -> make_file.Content:
         found = write(*args)
         owner.groups.clear()
         return found
 
     monkeypatch.setattr(make_file, "_write", then_demoted)
     assert work(export).state == State.FAILED
+
+
+@pytest.mark.parametrize("what", ["role", "account", "training"])
+def test_a_worker_stops_at_the_slice_at_which_the_right_is_lost(
+    kinds: Kinds, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = make.user("olga@example.test", Role.EVAL_TEAM, is_trained=True)
+    export, add, slices = ordered(make.client_of(owner)), make_file.Workbook.add, []
+    monkeypatch.setattr(read_rows, "ROWS_AT_FIRST", 1)
+
+    def then_lost(book: Any, lines: Any) -> None:
+        add(book, lines)
+        slices.append(lines)
+        take_away(owner, what)
+
+    monkeypatch.setattr(make_file.Workbook, "add", then_lost)
+    left = work(export)
+    assert (left.state, left.failed_because) == (State.FAILED, "You may no longer export results.")
+    assert len(slices) == 1
 
 
 def test_a_filter_that_is_gone_widens_nothing(client: Client, kinds: Kinds) -> None:

@@ -12,15 +12,19 @@ import pytest
 from django.db import connection, transaction
 from django.test import Client
 
-from emma_eval.accounts.models import User
+from emma_eval.accounts.models import Training, User, group_of
+from emma_eval.accounts.roles import Role
 from results.export import read_rows
 from results.export.columns import COLUMN_BY_KEY, COLUMNS
+from results.export.rights import LostRightError
 from results.export.write_lines import as_csv, as_json_lines
+from results.export.write_workbook import Workbook
 from results.listing.filters import Filters
 from results.listing.list_results import Asked
 from results.models import Result
+from tests import make
 
-from .asking import ask
+from .asking import ask, take_away
 from .conftest import Kinds
 
 pytestmark = [pytest.mark.data_layer]
@@ -112,3 +116,66 @@ def test_slices_are_of_a_thousand_rows_and_the_first_is_short(owner: User, kinds
     assert sizes == [100, 1000, 104]
     ids = itertools.chain.from_iterable(read_rows.read_rows(owner, Asked(Filters()), [COLUMN_BY_KEY["id"]]))
     assert len({row.id for row, _ in ids}) == 1204
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("format", ["csv", "jsonl"])
+@pytest.mark.parametrize("what", ["role", "account", "training"])
+def test_a_stream_breaks_off_where_its_reader_lost_the_right(
+    kinds: Kinds, what: str, format: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ends with an error, by which the server breaks the connection off: nothing that looks whole."""
+    monkeypatch.setattr(read_rows, "ROWS_AT_FIRST", 1)
+    reader = make.user("olga@example.test", Role.EVAL_TEAM, is_trained=True)
+    chunks = iter(ask(make.client_of(reader), format, columns=["called_at", "comment"]).streaming_content)
+    got = next(chunks) + (next(chunks) if format == "csv" else b"")  # the head; the first slice
+    assert kinds.full.called_at.isoformat()[5:10].encode() in got
+    take_away(reader, what)
+    make.result(kinds.full.tester, make.script(area="safety"), kinds.full.build, comment="filed afterwards")
+    with pytest.raises(LostRightError):
+        got += b"".join(chunks)
+    assert got.count(b"\n") == (3 if format == "csv" else 1), "the head, and a comment of two lines"
+    assert b"filed afterwards" not in got
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_read_before_the_right_was_lost_is_not_given_away_either(
+    kinds: Kinds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = make.user("olga@example.test", Role.EVAL_TEAM)
+    read = read_rows._with_what_stands_beside
+
+    def then_lost(*args: Any) -> Any:
+        found = read(*args)
+        reader.groups.clear()
+        return found
+
+    monkeypatch.setattr(read_rows, "_with_what_stands_beside", then_lost)
+    with pytest.raises(LostRightError):
+        next(read_rows.read_rows(reader, Asked(Filters()), COLUMNS))
+
+
+@pytest.mark.django_db
+def test_who_changes_role_or_is_trained_meanwhile_reads_on(owner: User, kinds: Kinds) -> None:
+    """What they gained comes with the next export: this one stays the one that the audit trail tells of."""
+    slices = read_rows.read_rows(owner, Asked(Filters()), COLUMNS)
+    assert not owner.is_trained
+    owner.groups.set([group_of(Role.MANAGER)])
+    Training.objects.create(user=owner, starts_on="2020-01-01")
+    make.result(kinds.full.tester, make.script(area="safety"), kinds.full.build)
+    assert len(list(itertools.chain(*slices))) == 4
+
+
+@pytest.mark.django_db
+def test_a_workbook_whose_owner_lost_the_right_while_it_was_written_is_refused(
+    client: Client, owner: User, kinds: Kinds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add = Workbook.add
+
+    def then_lost(book: Workbook, lines: Any) -> None:
+        add(book, lines)
+        owner.groups.clear()
+
+    monkeypatch.setattr(read_rows, "ROWS_AT_FIRST", 1)
+    monkeypatch.setattr(Workbook, "add", then_lost)
+    assert ask(client, "xlsx").status_code == 403
