@@ -241,7 +241,7 @@ def test_what_else_was_run_is_named_on_the_page_of_what_is_filed(
     page = tester_client.get(result.get_absolute_url()).text
     assert "Not everything that you ran on this call is filed yet." in page
     assert f'href="/results/new/?call={call.uuid}&amp;script=noisy-room"' in page
-    assert '<span>File the result of <bdi>Noisy room</bdi></span>' in page, "one sentence, however narrow the button"
+    assert "<span>File the result of <bdi>Noisy room</bdi></span>" in page, "one sentence, however narrow the button"
     assert "is filed yet" not in eval_client.get(result.get_absolute_url()).text
     act(tester_client, call, "set_aside", run=call.runs.get(script__slug="noisy-room").pk)
     assert "is filed yet" not in tester_client.get(result.get_absolute_url()).text
