@@ -13,6 +13,7 @@ import hashlib
 import io
 import os
 import secrets
+import shlex
 import sys
 from pathlib import Path
 
@@ -50,6 +51,20 @@ def make_folders(var: Path) -> None:
         (var / name).mkdir(mode=0o700, exist_ok=True)
 
 
+def keep_database_to_its_owner() -> None:
+    """SQLite gives its further files the rights of the first. It holds passwords' digests and keys of sessions."""
+    database = settings.DATABASES["default"]
+    if database["ENGINE"] != "django.db.backends.sqlite3" or database["NAME"] == ":memory:":
+        return
+    try:
+        os.close(os.open(database["NAME"], os.O_RDWR | os.O_CREAT, 0o600))
+        for path in (Path(f"{database['NAME']}{more}") for more in ("", "-wal", "-shm")):
+            if path.exists() and path.stat().st_mode & 0o077:
+                path.chmod(0o600)
+    except OSError as cause:
+        sys.exit(f"Emma Eval can't start. {database['NAME']} ({cause.strerror}) has to be a database file of ours.")
+
+
 def static_digest() -> str:
     """Names and contents of all files that pages may ask for: in an image their times are those of its making."""
     digest = hashlib.sha256()
@@ -75,6 +90,18 @@ def said_by(command: str) -> str:
     return words.getvalue()
 
 
+def way_in() -> str:
+    """How the first administrator comes in, where there is none yet."""
+    from emma_eval.accounts.models import User
+    from emma_eval.accounts.role import Role
+
+    if User.objects.filter(groups__name=Role.ADMINISTRATOR.value, is_active=True).exists():
+        return ""
+    folder = "" if settings.VAR_DIR == BASE_DIR / "var" else f"EMMA_VAR={shlex.quote(str(settings.VAR_DIR))} "
+    command = f"{folder}python3 manage.py invite name@example.org --role administrator"
+    return f"First administrator: {command} prints a link.\n"
+
+
 def main(arguments: list[str]) -> int:
     if arguments not in ([], ["--no-demo"], ["--static"]):
         sys.stderr.write("python -m emma_eval.prepare knows only --no-demo and --static.\n")
@@ -90,6 +117,7 @@ def main(arguments: list[str]) -> int:
     if arguments == ["--static"]:
         collect_static_files()
         return 0
+    keep_database_to_its_owner()
     call_command("migrate", interactive=False, verbosity=0)
     collect_static_files()
     said_by("load_catalogue")
@@ -97,6 +125,8 @@ def main(arguments: list[str]) -> int:
         # Its first line says what was loaded, the others are the sign-ins.
         sign_ins = said_by("load_demo").splitlines()[1:]
         sys.stdout.write("The demo team signs in with:\n" + "".join(f"  {line}\n" for line in sign_ins))
+    else:
+        sys.stdout.write(way_in())
     return 0
 
 

@@ -30,7 +30,9 @@ SECRETS = {
     "EMMA_EMAIL_URL",
     "EMMA_S3_SECRET",
     "EMMA_OIDC_CLIENT_SECRET",
+    "EMMA_POSTGRES_PASSWORD",
 }
+OF_THE_EXAMPLE = ("replace-this", "replacethis")  # how the secrets of .env.example begin, which everybody can read
 TRUE, FALSE = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no", "off", "0"})
 
 
@@ -57,6 +59,27 @@ def _several(name: str, default: str = "") -> list[str]:
     return [part.strip() for part in _said(name, default).split(",") if part.strip()]
 
 
+def _is_guessable(secret: str) -> bool:
+    """Whether others can know it: too short, of a few characters again and again, or the one of the example."""
+    return len(secret) < 50 or len(set(secret)) < 10 or secret.startswith(OF_THE_EXAMPLE)
+
+
+for _name in ("EMMA_S3_KEY", "EMMA_S3_SECRET", "EMMA_OIDC_CLIENT_SECRET", "EMMA_POSTGRES_PASSWORD"):
+    if _said(_name).startswith(OF_THE_EXAMPLE):
+        raise _wrong(_name, "one of your own instead of the example's, or leave it out")
+
+
+def _check_number(said: str, name: str, most: int) -> None:
+    """For what the programs beside us are started with: the site says in words what they would say in theirs."""
+    if said and not (said.isascii() and said.isdigit() and 1 <= int(said[:9]) <= most):
+        raise _wrong(name, f"a whole number from 1 to {most}")
+
+
+_check_number(_said("EMMA_WEB_WORKERS"), "EMMA_WEB_WORKERS", 256)
+_check_number(_said("EMMA_WEB_THREADS"), "EMMA_WEB_THREADS", 1024)
+_check_number(_said("EMMA_WORKER_THREADS"), "EMMA_WORKER_THREADS", 1024)
+
+
 # --- where things are kept -------------------------------------------------------------------
 
 
@@ -78,12 +101,15 @@ def _secret_key() -> str:
     """The secret of the environment, or the one that `./emma up` made for this folder."""
     given = _said("EMMA_SECRET_KEY")
     if given:
-        if len(given) < 50:
-            raise _wrong("EMMA_SECRET_KEY", "at least 50 random characters")
+        if _is_guessable(given):
+            raise _wrong("EMMA_SECRET_KEY", "at least 50 random characters of your own")
         return given
     made = VAR_DIR / "secret_key"
     if not made.exists():
-        raise ImproperlyConfigured(f"There is no secret in {VAR_DIR} yet: run ./emma up first, or set EMMA_SECRET_KEY.")
+        raise ImproperlyConfigured(
+            f"There is no secret in {VAR_DIR} yet: run ./emma up first, or set EMMA_SECRET_KEY "
+            "(on a server: start this with the variables of the site, as docs/operations.md shows)."
+        )
     return made.read_text().strip()
 
 
@@ -95,8 +121,8 @@ def _server(name: str, kept: str, default: str = "") -> str:
 
 SECRET_KEY = _secret_key()
 SECRET_KEY_FALLBACKS = _several("EMMA_OLD_SECRET_KEYS")
-if any(len(secret) < 50 for secret in SECRET_KEY_FALLBACKS):
-    raise _wrong("EMMA_OLD_SECRET_KEYS", "secrets of at least 50 characters, separated by commas")
+if any(map(_is_guessable, SECRET_KEY_FALLBACKS)):
+    raise _wrong("EMMA_OLD_SECRET_KEYS", "secrets of at least 50 random characters, separated by commas")
 
 
 def _database() -> dict[str, Any]:
@@ -138,9 +164,16 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # --- who may reach us ------------------------------------------------------------------------
 
 
+def _running_at() -> str:
+    """Where `./emma up` serves this folder now, as it wrote down: for manage.py beside it, which prints links."""
+    running = VAR_DIR / "running"
+    words = running.read_text().split() if running.exists() else []
+    return words[0] if words else "http://127.0.0.1:8000"
+
+
 def _origin() -> str:
     """Scheme and host, as the browser sends them: no path, no credentials."""
-    said = _said("EMMA_ORIGIN", "http://127.0.0.1:8000").rstrip("/")
+    said = _said("EMMA_ORIGIN", _running_at()).rstrip("/")
     try:
         parts = urlsplit(said)
         is_origin = parts.scheme in {"http", "https"} and parts.hostname and said == f"{parts.scheme}://{parts.netloc}"
@@ -223,6 +256,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",  # below the three above, so that files carry what pages carry
     "emma_eval.accounts.middleware.no_null_characters",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "emma_eval.accounts.middleware.no_large_body_of_strangers",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -368,7 +402,8 @@ def _issuer() -> str:
     except ValueError:
         is_address = is_safe = False
     if not (is_address and is_safe) or len(said) > 200 or "/.well-known" in said:
-        raise _wrong("EMMA_OIDC_ISSUER", "the https address of the provider, such as https://id.example.org/realms/us")
+        example = "the https address of the provider, such as https://id.example.org/realms/us"
+        raise _wrong("EMMA_OIDC_ISSUER", example if said else f"{example}, or empty the other EMMA_OIDC_*")
     return said
 
 

@@ -178,7 +178,12 @@ def test_what_is_copied_into_the_image_is_enough_and_brings_its_static_files(tmp
             elif name != "requirements/base.txt":
                 shutil.copy(ROOT / name, image / name)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("EMMA_")}
-    environment = {**kept, "EMMA_VAR": str(tmp_path / "var"), "EMMA_STATIC": str(served), "EMMA_SECRET_KEY": "s" * 50}
+    environment = {
+        **kept,
+        "EMMA_VAR": str(tmp_path / "var"),
+        "EMMA_STATIC": str(served),
+        "EMMA_SECRET_KEY": "0123456789" * 5,
+    }
     environment = {**environment, "DATABASE_URL": "", "REDIS_URL": ""}
 
     def run(*options: str) -> None:
@@ -217,8 +222,9 @@ def substituted(words: str, environment: dict[str, str]) -> str:
 
 
 def example() -> dict[str, str]:
-    """.env.example, as compose hands it to the services."""
-    lines = re.findall(r"^([A-Z0-9_]+)=(.*)$", (ROOT / ".env.example").read_text(), re.MULTILINE)
+    """.env.example, as compose hands it to the services, with secrets where it says to replace them."""
+    text = re.sub(r"=replace-?this.*", "=" + "0123456789abcdefghij" * 3, (ROOT / ".env.example").read_text())
+    lines = re.findall(r"^([A-Z0-9_]+)=(.*)$", text, re.MULTILINE)
     return {name: value.strip('"') for name, value in lines}
 
 

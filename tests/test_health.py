@@ -36,7 +36,7 @@ print(answer.status_code, time.monotonic() - before, answer.content.decode())
 
 def configured(var: Path) -> dict[str, str]:
     """A house of its own in that folder, with nothing prepared."""
-    return {"EMMA_VAR": str(var), "EMMA_SECRET_KEY": "s" * 60, "DATABASE_URL": "", "REDIS_URL": ""}
+    return {"EMMA_VAR": str(var), "EMMA_SECRET_KEY": "0123456789" * 6, "DATABASE_URL": "", "REDIS_URL": ""}
 
 
 def test_healthz_needs_nothing(client: Client) -> None:

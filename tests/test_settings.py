@@ -14,7 +14,10 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 ROOT = Path(__file__).resolve().parent.parent
-SECRET = "s" * 60
+SECRET = "secret-of-these-tests-0123456789-abcdefghijklmnopqrstuvwxyz"
+
+
+EXAMPLE = dict(re.findall(r"^([A-Z0-9_]+)=(.*)$", (ROOT / ".env.example").read_text(), re.MULTILINE))
 
 
 def settings_with(monkeypatch: pytest.MonkeyPatch, **environment: str) -> dict[str, Any]:
@@ -32,6 +35,21 @@ WRONG = [
     ("EMMA_BEHIND_PROXY", "2"),
     ("EMMA_VAR", str(ROOT / "manage.py")),
     ("EMMA_SECRET_KEY", "short"),
+    ("EMMA_SECRET_KEY", "a" * 60),
+    ("EMMA_SECRET_KEY", "abcdefghi" * 7),
+    ("EMMA_SECRET_KEY", EXAMPLE["EMMA_SECRET_KEY"]),
+    ("EMMA_OLD_SECRET_KEYS", EXAMPLE["EMMA_SECRET_KEY"]),
+    ("EMMA_OLD_SECRET_KEYS", f"{SECRET}," + "ab" * 30),
+    ("EMMA_S3_KEY", EXAMPLE["EMMA_S3_KEY"]),
+    ("EMMA_S3_SECRET", EXAMPLE["EMMA_S3_SECRET"]),
+    ("EMMA_OIDC_CLIENT_SECRET", EXAMPLE["EMMA_OIDC_CLIENT_SECRET"]),
+    ("EMMA_POSTGRES_PASSWORD", EXAMPLE["EMMA_POSTGRES_PASSWORD"]),
+    ("EMMA_WEB_WORKERS", "0"),
+    ("EMMA_WEB_WORKERS", "two"),
+    ("EMMA_WEB_THREADS", "-16"),
+    ("EMMA_WEB_THREADS", "1.5"),
+    ("EMMA_WEB_THREADS", "9" * 5000),
+    ("EMMA_WORKER_THREADS", "\u0664"),
     ("EMMA_OLD_SECRET_KEYS", f"{SECRET},short"),
     ("DATABASE_URL", "emma"),
     ("DATABASE_URL", "mysql://emma@127.0.0.1/emma"),
@@ -120,6 +138,11 @@ def test_what_makes_sense_with_sign_on_alone_asks_for_its_provider(
         settings_with(monkeypatch, **alone)
 
 
+def test_emptying_the_provider_alone_says_that_its_other_values_have_to_go_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ImproperlyConfigured, match=r"or empty the other EMMA_OIDC_\*\.$"):
+        settings_with(monkeypatch, **{**OIDC, "EMMA_OIDC_ISSUER": ""})
+
+
 def test_sign_on_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     roles = "emma-testers=tester, Emma = leads=eval team,emma-testers=manager"
     found = settings_with(monkeypatch, **OIDC, EMMA_OIDC_ROLES=roles, EMMA_OIDC_ONLY="true")["SIGN_ON"]
@@ -189,6 +212,25 @@ def test_the_example_names_every_variable_and_no_other() -> None:
     example = set(re.findall(r"^([A-Z0-9_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
     assert len(read) > 10
     assert example == read
+
+
+def test_what_the_example_says_to_replace_is_every_secret_that_is_refused() -> None:
+    """A secret that is added to the example says so too, so nobody starts with a value that everybody can read."""
+    told = {name for name, value in EXAMPLE.items() if value.startswith(("replace-this", "replacethis"))}
+    named = {name for name in EXAMPLE if re.search("SECRET|PASSWORD|_KEY$", name) and EXAMPLE[name]}
+    assert told == named
+    assert told <= {name for name, _ in WRONG}
+
+
+def test_without_an_address_it_is_the_one_that_emma_up_serves_the_folder_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that manage.py beside it prints links that lead somewhere."""
+    assert settings_with(monkeypatch, EMMA_VAR=str(tmp_path))["ORIGIN"] == "http://127.0.0.1:8000"
+    (tmp_path / "running").write_text("http://127.0.0.1:8123 41 42\n")
+    assert settings_with(monkeypatch, EMMA_VAR=str(tmp_path))["ORIGIN"] == "http://127.0.0.1:8123"
+    said = settings_with(monkeypatch, EMMA_VAR=str(tmp_path), EMMA_ORIGIN="https://emma.example.org")
+    assert said["ORIGIN"] == "https://emma.example.org"
 
 
 DOORS = [

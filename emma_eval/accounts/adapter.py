@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core import context as context_of_allauth
+from django.conf import settings
 from django.http import HttpRequest
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from . import audit, sessions, throttle
 from .models import User
@@ -37,6 +40,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
+
+    def is_safe_url(self, url: str) -> bool:
+        """Whether a sign-in may lead on there: to paths of this site, and to its one address."""
+        site = urlsplit(settings.ORIGIN)
+        is_ours = url_has_allowed_host_and_scheme(url, allowed_hosts={site.netloc})
+        return is_ours and urlsplit(url).scheme in {"", site.scheme}
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> Any:
         """Count the try before the password is looked at; only a wrong one stays counted."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from allauth.account import forms as sign_in_forms
+from allauth.account.fields import EmailField
 from allauth.mfa.base import forms as code_forms
 from allauth.mfa.totp import forms as totp_forms
 from django import forms
@@ -13,10 +14,12 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
 from . import throttle
+from .addresses import address_of, is_address
 from .ask_for_reset import ask_for_reset
 from .models import Training, User
 from .roles import Role
 
+ONLY_PLAIN_LETTERS = "Enter the address in plain letters, a to z; a domain of other letters in its form with xn--."
 NO_ADDRESS = "Enter an e-mail address such as name@example.org."
 HINT_TO_CHOOSE = "At least 10 characters. A few words in a row are easy to remember and hard to guess."
 
@@ -27,7 +30,15 @@ def _say(field: forms.Field, label: str, missing: str, hint: str = "") -> None:
     field.widget.attrs.pop("placeholder", None)
 
 
-def _say_address(field: forms.Field) -> None:
+class AddressField(EmailField):  # type: ignore[misc]
+    """allauth's, which would make look-alikes into the address that they look like."""
+
+    def clean(self, value: Any) -> str:
+        return address_of(forms.EmailField.clean(self, value))
+
+
+def _ask_for_address(form: forms.Form, name: str) -> None:
+    field = form.fields[name] = AddressField(widget=form.fields[name].widget)
     _say(field, "E-mail address", "Enter your e-mail address.")
     field.error_messages["invalid"] = NO_ADDRESS
 
@@ -35,7 +46,7 @@ def _say_address(field: forms.Field) -> None:
 class SignInForm(sign_in_forms.LoginForm):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _say_address(self.fields["login"])
+        _ask_for_address(self, "login")
         _say(self.fields["password"], "Password", "Enter your password.")
 
 
@@ -61,10 +72,10 @@ class SetPasswordForm(sign_in_forms.SetPasswordForm):  # type: ignore[misc]
 class ResetPasswordForm(sign_in_forms.ResetPasswordForm):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _say_address(self.fields["email"])
+        _ask_for_address(self, "email")
 
     def clean_email(self) -> str:
-        return str(self.cleaned_data["email"]).lower()
+        return str(self.cleaned_data["email"])
 
     def save(self, request: HttpRequest, **kwargs: Any) -> str:
         """The same look-up and the same write for every address, or the time would tell who has an account."""
@@ -222,7 +233,9 @@ class InviteForm(forms.Form):
         self.by = by
 
     def clean_email(self) -> str:
-        address = str(self.cleaned_data["email"]).lower()
+        address = address_of(str(self.cleaned_data["email"]))
+        if not is_address(address):
+            raise ValidationError(ONLY_PLAIN_LETTERS)
         if User.objects.filter(email=address).exists():
             raise ValidationError(self._why_taken(address))
         return address

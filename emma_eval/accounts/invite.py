@@ -10,6 +10,7 @@ from django.utils import timezone
 from emma_eval.outbox.enqueue import enqueue
 
 from . import audit, change_access
+from .addresses import address_of
 from .models import Invitation, Training, User, group_of
 from .roles import Role
 
@@ -24,7 +25,7 @@ def invited_account(email: str) -> User:
 
     No mail is sent; somebody invites the person from the People page.
     """
-    user, is_new = User.objects.get_or_create(email=email.strip().lower(), defaults={"password": ""})
+    user, is_new = User.objects.get_or_create(email=address_of(email), defaults={"password": ""})
     if is_new:
         user.set_unusable_password()
         user.save(update_fields=["password"])

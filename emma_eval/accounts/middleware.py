@@ -1,13 +1,18 @@
-"""What the browser may switch on for our pages, and what no page looks at."""
+"""What the browser may switch on for our pages, and what no page looks at or waits for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from django.contrib.auth import SESSION_KEY
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 
 NOTHING_ALLOWED = "camera=(), microphone=(), geolocation=(), display-capture=(), payment=(), usb=()"
+
+
+LARGEST_OF_STRANGERS = 2_000_000  # bytes; less than the proxies take in whole before they pass it on
 
 
 def permissions_policy(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
@@ -28,6 +33,21 @@ def no_null_characters(get_response: Callable[[HttpRequest], HttpResponse]) -> C
         query = request.META.get("QUERY_STRING", "")
         if "\x00" in request.path_info or "\x00" in query or "%00" in query:
             raise BadRequest("a null character in the address")
+        return get_response(request)
+
+    return respond
+
+
+def no_large_body_of_strangers(
+    get_response: Callable[[HttpRequest], HttpResponse],
+) -> Callable[[HttpRequest], HttpResponse]:
+    """Only who is signed in has a sheet to upload. Nobody else's is read: it could come as slowly as they like."""
+
+    def respond(request: HttpRequest) -> HttpResponse:
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        is_large = not length.isdecimal() or int(length) > LARGEST_OF_STRANGERS
+        if is_large and SESSION_KEY not in request.session:
+            return redirect("account_login")
         return get_response(request)
 
     return respond

@@ -19,6 +19,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.functional import cached_property
 
 from . import hidden
+from .addresses import address_of
 from .keys import new_key
 from .roles import Role
 from .session_store import Session  # noqa: F401  (a table of this room too)
@@ -38,7 +39,7 @@ def roles_named(groups: set[str]) -> frozenset[Role]:
 
 class UserManager(BaseUserManager["User"]):
     def get_by_natural_key(self, username: str | None) -> User:
-        return self.get(email__iexact=username)
+        return self.get(email=address_of(username or ""))
 
     def shown_to(self, viewer: User) -> models.QuerySet[User]:
         """The people whose accounts this person looks after: administrators everybody, managers testers."""
@@ -60,7 +61,7 @@ class UserManager(BaseUserManager["User"]):
 
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:
         """An account; without a password nobody can sign in to it until an invitation is accepted."""
-        user = self.model(email=email.strip().lower(), **fields)
+        user = self.model(email=address_of(email), **fields)
         user.set_password(password)
         user.save(using=self._db)
         return user

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
+from .addresses import address_of
 from .models import Attempt, digest_of
 
 
@@ -67,4 +68,4 @@ def clear_away(now: datetime | None = None) -> None:
 
 
 def _key(limit: Limit, who: str) -> str:
-    return digest_of(f"{limit.name}:{who.strip().lower()}")
+    return digest_of(f"{limit.name}:{address_of(who)}")

@@ -94,6 +94,7 @@ one_person = [
     path("reactivate/", people.reactivate, name="person_reactivate"),
     path("invite/", people.invite_again, name="person_invite_again"),
     path("sessions/end/", people.end_sessions, name="person_sessions_end"),
+    path("sessions/end-one/", people.end_session, name="person_session_end"),
     path("invite/revoke/", people.revoke_invitation, name="person_invitation_revoke"),
 ]
 

@@ -31,6 +31,11 @@ class ResultQuerySet(models.QuerySet["Result"]):
         safety_now = Script.objects.filter(area=taxonomy.SAFETY).values("slug")
         return self.filter(filed_as_safety=False).exclude(script__in=safety_now)
 
+    def covered(self) -> ResultQuerySet:
+        """What is for the trained alone."""
+        safety_now = Script.objects.filter(area=taxonomy.SAFETY).values("slug")
+        return self.filter(Q(filed_as_safety=True) | Q(script__in=safety_now))
+
     def waiting_for_link_of(self, tester: User) -> ResultQuerySet:
         """Filed here by this tester before the recording had a link; a call that never started needs none."""
         missing = self.filter(tester=tester, recording_link="", never_started=False)

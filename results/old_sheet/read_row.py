@@ -14,11 +14,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 from django.utils.crypto import salted_hmac
 from django.utils.text import slugify
 
+from emma_eval.accounts.addresses import address_of, is_address
 from emma_eval.accounts.models import User
 from results.filing.file_result import SheetRow
 from results.filing.rules import (
@@ -202,7 +201,7 @@ class _Reader:
         return found or self.catalogue.now
 
     def email(self) -> str:
-        email = self.row["tester"].strip().lower()
+        email = address_of(self.row["tester"])
         if not email:
             self.wrong("tester", "missing tester")
         elif not _is_email(email):
@@ -466,11 +465,7 @@ def _is_email(text: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _has_form_of_email(text: str) -> bool:
-    try:
-        validate_email(text)
-    except ValidationError:
-        return False
-    return True
+    return is_address(text)
 
 
 def _slug_of(text: str) -> str:

@@ -102,6 +102,33 @@ def test_an_administrator_signs_somebody_out_everywhere(tester: User, administra
     assert (AuditEntry.objects.get().actor, AuditEntry.objects.get().target) == (administrator, tester.email)
 
 
+def test_an_administrator_sees_the_browsers_of_a_person_and_signs_them_out_of_one(
+    tester: User, administrator: User, manager: User
+) -> None:
+    firefox, safari = signed_in(tester), signed_in(tester, SAFARI)
+    Session.objects.filter(browser=SAFARI).update(seen_at=timezone.now() - timedelta(hours=3))
+    admin, path = signed_in(administrator), f"/people/{tester.pk}/"
+    page = admin.get(path)
+    assert [row.browser for row in page.context["browsers"]] == ["Firefox on Linux", "Mobile Safari on iOS"]
+    assert "last used about 3\xa0hours ago" in page.text
+    assert page.text.count("since ") == 2
+    assert not any(client.session.session_key in page.text for client in (firefox, safari))
+    assert "Firefox on Linux" not in signed_in(manager).get(path).text
+
+    ended = {"session": page.context["browsers"][1].name}
+    answer = admin.post(f"{path}sessions/end-one/", ended, follow=True)
+    assert "signed out of that browser" in answer.text
+    assert [is_in(client) for client in (firefox, safari, admin)] == [True, False, True]
+    entry = AuditEntry.objects.get()
+    assert (entry.actor, entry.action, entry.target) == (administrator, "ended a session", tester.email)
+    assert "signed out already" in admin.post(f"{path}sessions/end-one/", ended, follow=True).text
+
+    own = admin.get(f"/people/{administrator.pk}/").context["browsers"][0]
+    admin.post(f"{path}sessions/end-one/", {"session": own.name})
+    assert is_in(admin), "a browser is signed out on its own person's page only"
+    assert AuditEntry.objects.count() == 1
+
+
 def test_an_administrator_stays_signed_in_where_they_press_it(administrator: User) -> None:
     here, there = signed_in(administrator), signed_in(administrator, SAFARI)
     here.post(f"/people/{administrator.pk}/sessions/end/")

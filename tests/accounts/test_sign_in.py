@@ -6,6 +6,7 @@ import re
 import time
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.contrib.auth.hashers import MD5PasswordHasher, make_password
@@ -14,6 +15,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from pytest_django import Settings
 
 from emma_eval.accounts import change_access, sessions, throttle
 from emma_eval.accounts.models import Attempt, User
@@ -85,9 +87,34 @@ def test_a_wrong_password_loses_nothing_but_itself(client: Client, tester: User)
     assert 'value="wrong"' not in answer.text
 
 
-def test_the_next_page_must_be_ours(client: Client, tester: User) -> None:
-    answer = client.post(f"{LOGIN}?next=https://elsewhere.example/", {"login": tester.email, "password": make.PASSWORD})
-    assert answer["Location"] == "/"
+@pytest.mark.parametrize(
+    ("next_page", "leads_to"),
+    [
+        ("/scripts/?q=a", "/scripts/?q=a"),
+        ("http://emma.test:8100/scripts/", "http://emma.test:8100/scripts/"),
+        ("https://elsewhere.example/", "/"),
+        ("//elsewhere.example/", "/"),
+        ("/\\elsewhere.example/", "/"),
+        ("http://localhost/x", "/"),
+        ("http://127.0.0.1:9/x", "/"),
+        ("//testserver/x", "/"),
+        ("http://emma.test/x", "/"),
+        ("https://emma.test:8100/x", "/"),
+        ("http://emma.test:8100@elsewhere.example/", "/"),
+        ("javascript:alert(1)", "/"),
+    ],
+)
+def test_the_next_page_must_be_ours(
+    client: Client, tester: User, settings: Settings, next_page: str, leads_to: str
+) -> None:
+    """Of the hosts that the site answers to, health checks' among them, only its own address."""
+    settings.ORIGIN, settings.ALLOWED_HOSTS = (
+        "http://emma.test:8100",
+        ["emma.test", "127.0.0.1", "localhost", "testserver"],
+    )
+    address = f"{LOGIN}?{urlencode({'next': next_page})}"
+    answer = client.post(address, {"login": tester.email, "password": make.PASSWORD})
+    assert answer["Location"] == leads_to
 
 
 def test_ten_wrong_passwords_close_an_account_for_a_while(client: Client, tester: User) -> None:

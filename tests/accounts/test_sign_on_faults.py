@@ -160,6 +160,28 @@ def test_claims_about_somebody_else_are_not_mixed_in(client: Client, faulty: Fau
     assert_refused(client, come_back(client, faulty))
 
 
+PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "both in the token": ({"email_verified": True}, {"email": "own@evil.example"}, "ann@example.test"),
+    "both in the other answer": ({"email": None, "email_verified": None}, {"email": "bo@x.test"}, "bo@x.test"),
+    "verified in the other answer alone": ({"email_verified": None}, {"email": "own@evil.example"}, "own@evil.example"),
+    "unverified in the token": ({"email_verified": False}, {"email": "ann@example.test"}, ""),
+    "verified without an address": ({"email_verified": None}, {}, ""),
+    "an address without a word": ({"email": None}, {"email": "bo@x.test", "email_verified": None}, ""),
+}
+
+
+@pytest.mark.parametrize(("token", "more", "comes_in_as"), PAIRS.values(), ids=PAIRS)
+def test_an_address_and_the_word_that_it_is_verified_are_of_one_answer(
+    client: Client, faulty: Faulty, token: dict[str, Any], more: dict[str, Any], comes_in_as: str
+) -> None:
+    faulty.claims.update(token)
+    said = {"email_verified": True, **more}
+    faulty.userinfo.update({name: claim for name, claim in said.items() if claim is not None})
+    answer = come_back(client, faulty)
+    assert answer.status_code == (302 if comes_in_as else 403)
+    assert [user.email for user in User.objects.all()] == ([comes_in_as] if comes_in_as else [])
+
+
 def test_what_is_signed_counts_before_what_is_not(client: Client, faulty: Faulty) -> None:
     faulty.claims["groups"] = []
     faulty.userinfo["groups"] = ["emma-testers"]

@@ -163,6 +163,7 @@ ACCESS = {
         ADMINISTRATOR, lambda world: {"pk": world.target.pk, "training_pk": world.training.pk}
     ),
     "person_sessions_end": Page(ADMINISTRATOR, _target),
+    "person_session_end": Page(ADMINISTRATOR, _target),
     "person_deactivate": Page(ADMINISTRATOR, _target),
     "person_reactivate": Page(ADMINISTRATOR, _target),
     "person_invite_again": Page(PEOPLE_ADMINS, _invited, absent=True),

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
+from emma_eval.accounts.addresses import address_of, is_address
 
 from .configured import SignOn
 
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+PAIR = frozenset({"email", "email_verified"})
 LONGEST_SUBJECT, LONGEST_ADDRESS, LONGEST_NAME = 191, 254, 150
 
 
@@ -38,6 +38,17 @@ class Claims:
     name: str
     groups: frozenset[str]
     trained: Trained | None
+
+
+def joined(token: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """The claims of two answers; the token's count first.
+
+    An address and the word that it is verified belong together, so both are taken from one answer: from the first
+    that has both. What one verified says nothing of an address that stands in the other.
+    """
+    rest = {name: claim for name, claim in {**more, **token}.items() if name not in PAIR}
+    pair = next((said for said in (token, more) if said.keys() >= PAIR), None)
+    return rest if pair is None else {**rest, **{name: pair[name] for name in PAIR}}
 
 
 def read_claims(said: Mapping[str, Any], sign_on: SignOn) -> Claims:
@@ -92,8 +103,4 @@ def _email(said: Mapping[str, Any]) -> str:
     address = said.get("email")
     if said.get("email_verified") is not True or not isinstance(address, str) or len(address) > LONGEST_ADDRESS:
         return ""
-    try:
-        validate_email(address.strip())
-    except ValidationError:
-        return ""
-    return address.strip().lower()
+    return address_of(address) if is_address(address.strip()) else ""

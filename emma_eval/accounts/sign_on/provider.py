@@ -23,7 +23,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from requests import RequestException
 
-from .claims import Claims, UnreadableError, read_claims
+from .claims import Claims, UnreadableError, joined, read_claims
 from .configured import SignOn
 
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
@@ -100,7 +100,7 @@ def claims_of(request: HttpRequest, sign_on: SignOn, begun: Begun) -> Claims:
         answer = road.get_access_token_data(request, None, client, pkce_code_verifier=begun.verifier)
         said = _verified(road, str(answer["id_token"]), begun.nonce)
         more = _more(road, str(answer["access_token"]), said["sub"])
-        return read_claims({**more, **said}, sign_on)
+        return read_claims(joined(said, more), sign_on)
 
 
 def _verified(road: _Road, token: str, nonce: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.http import HttpResponse
 from django.shortcuts import render
 
+from emma_eval.accounts.addresses import address_of
 from emma_eval.accounts.models import AuditEntry
 from emma_eval.accounts.roles import Role, UserRequest, for_roles
 
@@ -43,7 +44,7 @@ def audit_trail(request: UserRequest) -> HttpResponse:
     visible = AuditEntry.objects.visible_to(request.user)
     found = visible.select_related("actor")
     if who:
-        found = found.filter(actor__email__iexact=who)
+        found = found.filter(actor__email=address_of(who))
     if action:
         found = found.filter(action=action)
     if before.isdecimal() and len(before) < 19:

@@ -14,11 +14,11 @@ from django.views.decorators.http import require_POST
 
 from emma_eval.accounts import change_access, invite, sessions
 from emma_eval.accounts import people as listing
+from emma_eval.accounts.browsers import browsers_of
 from emma_eval.accounts.forms import InviteForm, RolesForm, TrainingForm
 from emma_eval.accounts.models import Invitation, Training, User
 from emma_eval.accounts.post import sends_mail
 from emma_eval.accounts.roles import Role, UserRequest, for_roles
-from emma_eval.accounts.session_store import Session
 
 LINK = "shows_link_of_invitation"
 LAST_ADMINISTRATOR = "This is the last administrator who can sign in. Make somebody else administrator first."
@@ -149,6 +149,18 @@ def end_sessions(request: UserRequest, pk: int) -> HttpResponse:
     return redirect("person", user.pk)
 
 
+@for_roles(Role.ADMINISTRATOR)
+@require_POST
+def end_session(request: UserRequest, pk: int) -> HttpResponse:
+    """Sign somebody out of one browser."""
+    user = _shown(request, pk)
+    if sessions.end_one(user, request.POST.get("session", ""), request.user):
+        messages.success(request, f"{user} is signed out of that browser.")
+    else:
+        messages.info(request, "That browser was signed out already.")
+    return redirect("person", user.pk)
+
+
 @for_roles(Role.MANAGER, Role.ADMINISTRATOR)
 @require_POST
 def invite_again(request: UserRequest, pk: int) -> HttpResponse:
@@ -203,7 +215,7 @@ def _person_page(request: UserRequest, user: User, **bound: Any) -> HttpResponse
         "invitation": Invitation.objects.open().filter(user=user).order_by("-pk").first(),
         "link": _link_to_show(request, user),
         "looks_after": _looks_after(request),
-        "browsers": Session.objects.of(user).count() if _looks_after(request) else 0,
+        "browsers": browsers_of(user, request.session.session_key) if _looks_after(request) else [],
         "sign_on": settings.SIGN_ON,
         "own_training": OWN_TRAINING if user == request.user else "",
         "sends_mail": sends_mail(),

@@ -494,6 +494,14 @@ def test_the_trained_and_the_operator_import_safety_rows_as_such(
     assert AuditEntry.objects.get().is_safety
 
 
+def test_a_sheet_of_the_trained_without_safety_rows_is_in_everybodys_audit_trail(
+    small_talk: Script, trained_eval_member: User, tmp_path: Path
+) -> None:
+    make.script("dark-hour", area=taxonomy.SAFETY)
+    take_in(as_csv(tmp_path / "s.csv", [row()]), trained_eval_member)
+    assert not AuditEntry.objects.get().is_safety
+
+
 def test_a_row_of_the_time_when_the_script_was_safety_is_filed_under_the_version_its_importer_may_know(
     eval_member: User, trained_eval_member: User, tmp_path: Path
 ) -> None:

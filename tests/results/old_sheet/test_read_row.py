@@ -217,6 +217,7 @@ def test_unknown_words_hide_no_tag() -> None:
         ({"time": "02/11/2026 10:00:00"}, ["date in the future"]),
         ({"tester": ""}, ["missing tester"]),
         ({"tester": "Ana"}, ["not an e-mail address"]),
+        ({"tester": "an\u212a@example.test"}, ["not an e-mail address"]),
         ({"build": " "}, ["missing build"]),
         ({"build": "1." * 40}, ["build name too long"]),
         ({"returning": "perhaps"}, ["not a yes or no"]),

@@ -7,13 +7,12 @@ from datetime import date
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
-from django.core.validators import validate_email
 from django.db import transaction
 from django.urls import reverse
 
 from emma_eval.accounts import change_access, invite
+from emma_eval.accounts.addresses import address_of, is_address
 from emma_eval.accounts.models import Invitation, Training, User
 from emma_eval.accounts.roles import Role
 
@@ -31,11 +30,9 @@ class Command(BaseCommand):
         parser.add_argument("--trained-until", type=date.fromisoformat, metavar="YYYY-MM-DD")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        address = options["email"].strip().lower()
-        try:
-            validate_email(address)
-        except ValidationError as cause:
-            raise CommandError(f"{address} is not an e-mail address.") from cause
+        address = address_of(options["email"])
+        if not is_address(address):
+            raise CommandError(f"{address} is not an e-mail address of plain letters.")
         training = _training(options["trained_from"], options["trained_until"])
         roles = {Role(name) for name in options["roles"] or [Role.TESTER.value]}
         invitation = _invite(address, options["name"], roles, training)

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
 from emma_eval.accounts import audit, change_access, link_in
+from emma_eval.accounts.addresses import address_of
 from emma_eval.accounts.models import User
 from emma_eval.accounts.role import Role
 
@@ -24,7 +25,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        user = User.objects.filter(email=options["email"].strip().lower(), is_active=True).first()
+        user = User.objects.filter(email=address_of(options["email"]), is_active=True).first()
         if user is None:
             raise CommandError("There is no active account with this address; `manage.py invite` makes one.")
         if options["administrator"]:
