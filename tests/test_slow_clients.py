@@ -13,8 +13,8 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from statistics import quantiles
 from urllib.parse import urlencode
 
@@ -37,7 +37,7 @@ prepare.main(["--no-demo"])
 from emma_eval.accounts.roles import Role
 from tests import make
 from results.models import Result
-users = [make.user(f"eva-{n}@example.test", Role.EVAL_TEAM) for n in range(2)]
+users = [make.user(f"eva-{n}@example.test", Role.EVAL_TEAM) for n in range(3)]
 script, build = make.script("small-talk"), make.build("2026.1")
 about = {"tester": users[0], "script": script, "script_version": script.latest, "build": build}
 words = "She froze. " * 400
@@ -53,6 +53,8 @@ class Site:
     server: Server
     session: str
     another_session: str = ""  # of somebody who did not use up the exports that one person may have in ten minutes
+    leavers_session: str = ""  # of somebody who loses their role
+    environment: dict[str, str] = field(default_factory=dict)
 
     @property
     def cookies(self) -> str:
@@ -70,7 +72,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     filled = subprocess.run([sys.executable, "-c", FILL], cwd=ROOT, env=environment, capture_output=True, check=False)
     assert filled.returncode == 0, filled.stderr.decode()
     with Server(OURS, environment) as server:
-        yield Site(server, *json.loads(filled.stdout.splitlines()[-1]))
+        yield Site(server, *json.loads(filled.stdout.splitlines()[-1]), environment=environment)
 
 
 class SlowClient(threading.Thread):
@@ -201,3 +203,34 @@ def test_what_somebody_reads_slowly_is_not_piled_up_for_them(site: Site) -> None
 
 def _resident(site: Site) -> int:
     return sum(worker.memory_info().rss for worker in site.server.workers())
+
+
+def test_an_export_whose_reader_lost_the_role_is_broken_off_and_has_no_end(site: Site) -> None:
+    """The last chunk, by which a browser knows that a download is whole, never comes."""
+    assert _read_all(SlowReader(replace(site, session=site.leavers_session))).endswith(b"\r\n0\r\n\r\n")
+    reader = SlowReader(replace(site, session=site.leavers_session))
+    taken = subprocess.run([sys.executable, "-c", TAKE_ROLES], cwd=ROOT, env=site.environment, check=False)
+    assert taken.returncode == 0
+    got = _read_all(reader)
+    assert not got.endswith(b"0\r\n\r\n")
+    assert 0 < got.count(b"small-talk") < 4000
+
+
+def _read_all(reader: SlowReader) -> bytes:
+    got = bytearray()
+    reader.link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1_000_000)
+    with suppress(ConnectionResetError):
+        while part := reader.link.recv(1_000_000):
+            got += part
+            if got.endswith(b"\r\n0\r\n\r\n"):
+                break
+    reader.link.close()
+    return bytes(got)
+
+
+TAKE_ROLES = """
+import django
+django.setup()
+from emma_eval.accounts.models import User
+User.objects.get(email="eva-2@example.test").groups.clear()
+"""
