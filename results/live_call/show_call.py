@@ -77,6 +77,15 @@ class ShownCall:
         return self.call.ended_at_ms is not None
 
     @property
+    def is_running(self) -> bool:
+        return self.has_begun and not self.has_ended
+
+    @property
+    def first_to_file(self) -> ShownRun | None:
+        """The first script whose result is waited for; None once none is."""
+        return next((each for each in self.runs if each.result is None and each.run.set_aside_at is None), None)
+
+    @property
     def elapsed(self) -> str:
         """What the clock shows: where it stands now, or where it stopped."""
         at_ms = self.call.ended_at_ms if self.has_ended else self.elapsed_ms

@@ -29,7 +29,7 @@ const PUT = {
   begun: (body, value) => { body.begun = { age_ms: Math.round(value.age_ms) }; },
   ended: (body, value) => { body.ended = { at_ms: value.at_ms }; },
   build: (body, value) => { body.build = value.pk; },
-  moment: (body, value, [uuid]) => { body.moments.push({ uuid, at_ms: value.at_ms, words: value.words, edition: value.edition }); },
+  moment: (body, value, [uuid]) => { body.moments.push({ uuid, at_ms: value.at_ms, words: value.words, edition: value.edition, withdrawn: Boolean(value.withdrawn) }); },
   tick: (body, value, [run, step]) => { body.ticks.push({ run: Number(run), step: Number(step), at_ms: value.at_ms }); },
   off: (body, value, [run]) => { body.off_script.push({ run: Number(run), at_ms: value.at_ms }); },
 };
@@ -55,9 +55,11 @@ function token() {
 }
 
 // Tell the site these entries; `is` says how it went: told, signed out, unreachable, gone or refused.
-async function tell(call, marks, { ageMs, machine } = {}) {
+async function tell(call, marks, { ageMs, isUncertain, machine } = {}) {
   const { body, sent } = bodyOf(marks);
-  if (body.begun || ageMs !== undefined) body.begun = { age_ms: Math.round(ageMs ?? leastAge(marks)) };
+  if (body.begun || ageMs !== undefined) {
+    body.begun = { age_ms: Math.round(ageMs ?? leastAge(marks)), is_uncertain: isUncertain ?? Boolean(sent.get("begun")?.is_uncertain) };
+  }
   const text = JSON.stringify({ ...body, machine });
   const sentAt = performance.now();
   let answer;
@@ -133,12 +135,13 @@ async function leftByCall() {
   return found;
 }
 
+// How it went with the last of it. The page of a press that is told here is gone, and so is its clock.
 async function tellAll(call) {
   for (;;) {
     const marks = [...await read(call)].filter(([, value]) => !value.why);
-    if (!marks.length) return;
-    const { is, settled } = await tell(call, marks);
-    if (is !== "told" || !settled.size) return;
+    if (!marks.length) return "told";
+    const { is, settled } = await tell(call, marks, { isUncertain: true });
+    if (is !== "told" || !settled.size) return is;
   }
 }
 
@@ -147,31 +150,38 @@ let timer = 0;
 
 async function sendLeft() {
   clearTimeout(timer);
-  for (const call of (await leftByCall()).keys()) if (call !== openCall) await holding(call, () => tellAll(call));
+  const went = new Map();
+  for (const call of (await leftByCall()).keys()) if (call !== openCall) went.set(call, await holding(call, () => tellAll(call)));
   const left = await leftByCall();
   left.delete(openCall);
-  showLeft(left);
+  showLeft(left, went);
   if (!left.size) return;
   failures += 1;
   timer = setTimeout(sendLeft, Math.min(LONGEST_WAIT_MS, 2000 * 2 ** failures));
 }
 
-function showLeft(left) {
+function showLeft(left, went) {
   const box = document.querySelector("[data-local-copies]");
   if (!box) return;
   box.querySelectorAll("[data-left-call]").forEach((row) => row.remove());
-  for (const [call, marks] of left) box.querySelector("ul").append(rowOf(call, marks));
+  for (const [call, marks] of left) box.querySelector("ul").append(rowOf(call, marks, went.get(call)));
   box.hidden = !box.querySelector("li");
 }
 
-function rowOf(call, marks) {
+const WHEN_SENT = {
+  gone: "The call is not open to you now: a script of it may have become Safety since. It stays kept here, and is sent once you are trained for Safety. The eval team can help.",
+  refused: "The site does not take it. It stays kept here; the eval team can help.",
+};
+
+function rowOf(call, marks, went) {
   const row = document.createElement("li");
   row.className = "todo-row";
   row.dataset.leftCall = call;
-  const link = document.createElement("a");
-  Object.assign(link, { href: addressOf(call), textContent: "What you marked beside a call" });
+  const link = document.createElement(went === "gone" ? "span" : "a");
+  link.textContent = "What you marked beside a call";
+  if (went !== "gone") link.href = addressOf(call);
   const words = document.createElement("p");
-  Object.assign(words, { className: "small quiet", textContent: `${momentsIn(marks)}. Sent as soon as the site can be reached.` });
+  Object.assign(words, { className: "small quiet", textContent: `${momentsIn(marks)}. ${WHEN_SENT[went] ?? "Sent as soon as the site can be reached."}` });
   row.append(link, words);
   return row;
 }

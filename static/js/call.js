@@ -22,14 +22,17 @@ const SLOW_MS = 500;
 const ENOUGH_MS = 60_000;
 const DONE_MS = 120_000;
 const OLDEST_PRESS_MS = 1_000;
+const REST_MS = 400; // longer than two taps of one finger are apart
+const MISTAKE_MS = 30_000; // what is taken back and done again within this was touched by mistake
 
 let told = JSON.parse(root.dataset.told);
 let pending = new Map(); // by name, what the site does not have yet
 const writing = new Set(); // names on their way into this browser's memory
 const unkept = new Set(); // names that this browser can't keep
 let latest = null; // the UUID of the moment that the words field speaks of
+const edited = new WeakSet(); // fields that are being typed in
 let currentRun = Number(sessionStorage.getItem(`emma-run:${call}`)) || null;
-let trouble = null; // why nothing can be sent: { words, link }
+let trouble = null; // why nothing can be sent: { words, link, isClosed }
 
 const clockText = (ms) => {
   const seconds = Math.floor(ms / 1000);
@@ -48,12 +51,17 @@ const named = (kind) => [...pending].filter(([name]) => name.startsWith(`${kind}
 
 function momentsNow() {
   const all = new Map(told.moments.map((moment) => [moment.uuid, moment]));
-  for (const [[uuid], value] of named("moment")) all.set(uuid, { ...value, ...all.get(uuid), uuid, words: value.words, edition: value.edition, isHere: true, why: value.why });
+  for (const [[uuid], value] of named("moment")) {
+    const there = all.get(uuid);
+    const isNewer = !there || value.edition > there.edition;
+    all.set(uuid, { ...value, ...there, ...(isNewer ? { words: value.words, withdrawn: value.withdrawn, edition: value.edition } : {}), uuid, isHere: true, why: value.why });
+  }
   return [...all.values()].sort((one, other) => one.at_ms - other.at_ms || one.number - other.number);
 }
 
 const momentNow = (uuid) => momentsNow().find((moment) => moment.uuid === uuid);
-const countNow = () => momentsNow().filter((moment) => !moment.why).length;
+const placesTaken = () => momentsNow().filter((moment) => !moment.why).length; // what was taken off keeps its place
+const stands = (moment) => !moment.why && !moment.withdrawn;
 
 function runNow(run) {
   const ticks = { ...run.ticks };
@@ -136,7 +144,7 @@ async function tell() {
 async function tellNow() {
   const here = machine();
   const isNews = JSON.stringify(here) !== toldMachine;
-  const answer = await marks.tell(call, pending, { ageMs: ageNow(), machine: { ...(isNews ? here : {}), round_trip_ms: roundTripMs } });
+  const answer = await marks.tell(call, pending, { ageMs: ageNow(), isUncertain: Boolean(pending.get("begun")?.is_uncertain), machine: { ...(isNews ? here : {}), round_trip_ms: roundTripMs } });
   if (answer.is !== "told") return notTold(answer);
   toldMachine = JSON.stringify(here);
   hear(answer);
@@ -182,7 +190,7 @@ function notTold({ is, signIn, words }) {
   isAskedAgain = false;
   trouble = {
     "signed out": { words: words ?? "Signed out.", link: signIn },
-    gone: { words: "This call is not open to whoever is signed in now." },
+    gone: { words: "Not open to whoever is signed in now.", isClosed: true },
     refused: { words: words ?? "The site did not understand what was sent." },
     unreachable: { words: "" },
   }[is];
@@ -192,7 +200,9 @@ function notTold({ is, signIn, words }) {
 }
 
 function afterTold() {
-  if (told.runs.some((run) => !part(`run="${run.id}"`))) fetchRuns();
+  const ids = told.runs.map((run) => String(run.id));
+  for (const section of parts("run")) if (!ids.includes(section.dataset.run)) section.remove();
+  if (ids.length !== parts("run").length) fetchRuns();
   show();
 }
 
@@ -218,8 +228,13 @@ function newUuid() {
 
 const onTheClock = (at) => Math.round(clock.read(at));
 
+// A press that changes what is under the finger: the second tap of a hurried hand is not meant for what came there.
+let restsUntil = 0;
+const rest = () => { restsUntil = performance.now() + REST_MS; };
+
 function begin(at) {
   if (stateNow() !== "before") return;
+  rest();
   clock.begin(at);
   beats = 0;
   channel?.postMessage({ kind: "clock", elapsed: clock.read() });
@@ -231,44 +246,70 @@ function begin(at) {
 
 function mark(at) {
   if (stateNow() !== "during") return;
-  keepWords();
-  if (countNow() >= MOST_MOMENTS) return speak(`Not kept: this call holds ${MOST_MOMENTS} moments, and no more.`);
+  if (placesTaken() >= MOST_MOMENTS) return speak(`Not kept: this call holds ${MOST_MOMENTS} moments, and no more.`);
   const number = momentsNow().length + 1;
   latest = newUuid();
-  part("words").value = "";
-  put(`moment:${latest}`, { at_ms: onTheClock(at), words: "", number, edition: 0 });
+  edited.delete(part("words"));
+  put(`moment:${latest}`, { at_ms: onTheClock(at), words: "", withdrawn: false, number, edition: 0 });
   if (failures) speak(`Moment ${number} at ${clockText(onTheClock(at))} kept here, not sent yet`);
 }
 
-function sayWords(uuid, words, soon) {
-  const { at_ms: at, words: before, number, edition = 0 } = momentNow(uuid) ?? {};
-  if (at === undefined || before === words) return;
-  put(`moment:${uuid}`, { at_ms: at, words, number, edition: edition + 1 }, { soon });
+// The newest edition of a moment holds, whichever tab or device it comes from.
+function change(uuid, changes, soon) {
+  const { at_ms, words, withdrawn = false, number, edition = 0 } = momentNow(uuid) ?? {};
+  const before = { words, withdrawn };
+  if (at_ms === undefined || Object.keys(changes).every((name) => before[name] === changes[name])) return;
+  put(`moment:${uuid}`, { at_ms, number, ...before, ...changes, edition: edition + 1 }, { soon });
 }
 
-const keepWords = () => { if (latest) sayWords(latest, part("words").value.trim()); };
+// Words are an edition with each character, and so kept; what a field merely shows is never told.
+function takeWords(field, uuidNow) {
+  field.addEventListener("input", () => {
+    edited.add(field);
+    change(uuidNow(), { words: field.value.trim() }, SOON_MS);
+  });
+  field.addEventListener("blur", () => { edited.delete(field); tellRest(); show(); });
+}
+
+function follow(field, words) {
+  if (!edited.has(field) && field.value !== words) field.value = words;
+}
+
+const tellRest = () => { if (unsent().length) tell(); };
+
+const takenBack = new Map(); // by the name of an entry: what it said, and when it was taken back
+
+// Done at `now`, or taken back. What is done again soon was touched by mistake: its first time comes back.
+function putTime(name, before, isDone, now) {
+  if (!isDone) takenBack.set(name, { before, at: now });
+  const { before: first, at } = takenBack.get(name) ?? {};
+  put(name, { at_ms: isDone ? (now - at < MISTAKE_MS ? first : now) : null });
+}
 
 function tick(run, step, isTicked, at) {
   if (stateNow() !== "during") return;
   const now = onTheClock(at);
-  put(`tick:${run.id}:${step}`, { at_ms: isTicked ? now : null });
+  putTime(`tick:${run.id}:${step}`, run.ticks[step], isTicked, now);
   const after = runsNow().find((each) => each.id === run.id);
-  if (after.isTicked && after.offFrom === null) put(`off:${run.id}`, { at_ms: now });
-  if (!after.isTicked && run.isTicked && run.offFrom !== null) put(`off:${run.id}`, { at_ms: null });
-  part(`run="${run.id}"`)?.querySelector(".is-now")?.scrollIntoView({ block: "nearest" });
+  if (after.isTicked && after.offFrom === null) putTime(`off:${run.id}`, null, true, now);
+  if (!after.isTicked && run.isTicked && run.offFrom !== null) putTime(`off:${run.id}`, run.offFrom, false, now);
+  showWhereItStands();
   speak(isTicked ? (after.next ? `Step ${step} done. Now step ${after.next}.` : "Steps done. Keep talking off-script.") : `Step ${step} taken back.`);
 }
 
 function goOffScript(run, isOff, at) {
   if (stateNow() !== "during") return;
-  put(`off:${run.id}`, { at_ms: isOff ? onTheClock(at) : null });
+  putTime(`off:${run.id}`, run.offFrom, isOff, onTheClock(at));
 }
+
+const showWhereItStands = () => root.querySelector("[data-run]:not([hidden]) .is-now")?.scrollIntoView({ block: "nearest" });
 
 let isLeaving = false;
 
 function end(at) {
   if (stateNow() !== "during") return;
-  keepWords();
+  rest();
+  endsHere = true;
   put("ended", { at_ms: onTheClock(at) });
   awake?.release();
   speak("The call has ended.");
@@ -284,6 +325,7 @@ function leaveOnceAllIsTold() {
 }
 
 function reopen() {
+  rest();
   isLeaving = false;
   put("ended", { at_ms: null });
   speak("The call goes on.");
@@ -304,13 +346,14 @@ function choose(id) {
   currentRun = id;
   sessionStorage.setItem(`emma-run:${call}`, id);
   show();
+  showWhereItStands();
 }
 
 function adopt(html) {
   const there = new DOMParser().parseFromString(html, "text/html");
   for (const section of parts("run", there)) if (!part(`run="${section.dataset.run}"`)) part("runs").append(section);
-  for (const name of ["add-script", "ended-list"]) part(name)?.replaceWith(part(name, there) ?? "");
-  dress(part("runs"));
+  for (const name of ["add-box", "ended-list"]) part(name).replaceWith(part(name, there) ?? part(name));
+  dress(root);
 }
 
 let fetching = null;
@@ -320,33 +363,57 @@ function fetchRuns() {
     .catch(() => {}).finally(() => { fetching = null; });
 }
 
-async function addScript(form) {
-  const [line, box] = [part("add-says"), form.closest("details")];
+// Whether the site did what the form asks, without leaving the page; if not, the line says why.
+async function send(form, act, line) {
   const body = new FormData(form);
-  body.set("act", "script");
+  body.set("act", act);
   body.set("csrfmiddlewaretoken", marks.token());
   const answer = await fetch(form.action, { method: "POST", body }).catch(() => null);
-  if (!answer?.ok || answer.headers.get("Content-Type").startsWith("application/json")) {
-    setText(line, navigator.onLine && answer?.status === 401 ? "Signed out: sign in again, then add it." : "Not added: the site can't be reached. Try again when you are online.");
-    return;
-  }
-  setText(line, "");
+  const isDone = answer?.ok && !answer.headers.get("Content-Type").startsWith("application/json");
+  const isSignedOut = navigator.onLine && answer?.status === 401;
+  setText(line, isDone ? "" : isSignedOut ? "Not done: signed out. Sign in again first." : "Not done: the site can't be reached. Try again when you are online.");
+  if (isDone) adopt(await answer.text());
+  return isDone;
+}
+
+async function takeOffScript(form) {
+  if (!await send(form, "take_off_script", part("take-off-says", form))) return;
+  await tell();
+  speak(told.runs.some((run) => run.id === Number(form.elements.run.value)) ? "The script stays on the call: something of it was done." : "The script was taken off the call.");
+}
+
+async function addScript(form) {
   const known = new Set(told.runs.map((run) => run.id));
-  adopt(await answer.text());
+  if (!await send(form, "script", part("add-says"))) return;
   await tell();
   const added = told.runs.find((run) => !known.has(run.id));
   if (!added) return;
-  box.open = false;
-  if (!part("add-script")) box.remove();
-  part("what-to-do", part(`run="${added.id}"`)).open = true;
+  const section = part(`run="${added.id}"`);
+  part("what-to-do", section).open = true;
   choose(added.id);
+  part('step="1"', section).scrollIntoView({ block: "center" });
   speak(`${added.title} added.`);
 }
 
 // --- showing ---------------------------------------------------------------------------------------------------------------
 
+let endsHere = false; // with a press on this page
+
+function sayWhereItEnded(state) {
+  const isNews = root.dataset.state === "during" && state === "ended" && !endsHere;
+  if (isNews) {
+    part("ended-elsewhere").hidden = false;
+    speak("The call was ended on another page or device.");
+  }
+  if (state === "during") {
+    part("ended-elsewhere").hidden = true;
+    endsHere = false;
+  }
+}
+
 function show() {
   const state = stateNow();
+  sayWhereItEnded(state);
   root.dataset.state = state;
   for (const element of parts("when")) element.hidden = !element.dataset.when.split(" ").includes(state);
   showCallLink();
@@ -377,10 +444,11 @@ function showRuns(state) {
     if (!section) continue;
     section.hidden = run.id !== current.id;
     section.querySelector("h2").classList.add("visually-hidden");
+    for (const form of parts("take-off-run", section)) form.hidden = state === "ended" || runs.length < 2 || Object.keys(run.ticks).length > 0 || run.offFrom !== null;
     showSteps(section, run, state);
   }
   showSwitch(runs, current);
-  setText(part("title"), current.title);
+  setText(part("title"), state === "ended" && runs.length > 1 ? "Call" : current.title);
   const next = part("next");
   next.disabled = current.offFrom !== null || current.next === null;
   setText(part("next-words", next), current.next === null ? "Steps done" : current.offFrom !== null ? "Off-script" : `Step ${current.next} done`);
@@ -434,8 +502,10 @@ function showMoments(state) {
   for (const row of [...list.children]) if (!wanted.includes(row)) row.remove();
   wanted.forEach((row, place) => { if (list.children[place] !== row) list.insertBefore(row, list.children[place] ?? null); });
   part("none").hidden = moments.length > 0;
-  setText(part("count"), moments.length ? String(countNow()) : "");
-  showWordsField(state, moments);
+  const standing = moments.filter(stands);
+  setText(part("count"), moments.length ? String(standing.length) : "");
+  setText(part("dock-count"), standing.length === 1 ? "1 moment" : standing.length ? `${standing.length} moments` : "");
+  showWordsField(state, standing);
 }
 
 function rowOf(moment) {
@@ -443,14 +513,20 @@ function rowOf(moment) {
   const at = clockText(moment.at_ms);
   setText(part("at", row), at);
   setText(part("said", row), moment.words);
-  part("said", row).hidden = !moment.words;
+  part("said", row).hidden = !moment.words || !part("mending", row).hidden;
+  follow(part("mending", row), moment.words);
   const mend = part("mend", row);
-  mend.hidden = Boolean(moment.why) || !part("mending", row).hidden;
+  mend.hidden = !stands(moment) || !part("mending", row).hidden;
   setText(mend, moment.words ? "Change" : "Add words");
   mend.setAttribute("aria-label", `${moment.words ? "Change the words of" : "Add words to"} the moment at ${at}`);
   part("mending", row).setAttribute("aria-label", `Words for the moment at ${at}`);
-  setText(part("standing", row), moment.why ? `not kept: ${moment.why}` : moment.isHere ? standingHere(`moment:${moment.uuid}`) : "kept");
+  setText(part("standing", row), moment.why ? `not kept: ${moment.why}` : moment.isHere ? standingHere(`moment:${moment.uuid}`) : moment.withdrawn ? "taken off" : "kept");
   row.classList.toggle("is-here", Boolean(moment.isHere));
+  row.classList.toggle("is-withdrawn", Boolean(moment.withdrawn));
+  const withdraw = part("withdraw", row);
+  withdraw.hidden = Boolean(moment.why);
+  setText(withdraw, moment.withdrawn ? "Put back" : "Take off");
+  withdraw.setAttribute("aria-label", `${withdraw.textContent} the moment at ${at}`);
   part("take-off", row).hidden = !moment.why;
   return row;
 }
@@ -464,19 +540,21 @@ function newRow({ uuid }) {
   const field = part("mending", row);
   const close = () => {
     if (field.hidden) return;
-    sayWords(uuid, field.value.trim());
     field.hidden = true;
     show();
   };
   part("mend", row).addEventListener("click", () => {
-    field.value = momentNow(uuid).words;
     field.hidden = false;
-    part("said", row).hidden = true;
-    part("mend", row).hidden = true;
+    show();
     field.focus();
   });
-  field.addEventListener("input", () => sayWords(uuid, field.value.trim(), SOON_MS));
+  takeWords(field, () => uuid);
   field.addEventListener("blur", close);
+  part("withdraw", row).addEventListener("click", () => {
+    const { withdrawn, at_ms: at } = momentNow(uuid);
+    change(uuid, { withdrawn: !withdrawn });
+    speak(`Moment at ${clockText(at)} ${withdrawn ? "put back" : "taken off"}.`);
+  });
   field.addEventListener("keydown", (event) => {
     if (event.isComposing || !["Enter", "Escape"].includes(event.key)) return;
     event.preventDefault();
@@ -493,10 +571,14 @@ function newRow({ uuid }) {
 }
 
 // The field is always there, so nothing shifts under the thumb; before the first moment it can't be typed in.
-function showWordsField(state, moments) {
-  const moment = moments.find((each) => each.uuid === latest);
-  part("words").disabled = !moment || state !== "during";
-  setText(part("words-label"), moment ? `A few words for the moment at ${clockText(moment.at_ms)}` : "A few words, once a moment is marked");
+// It speaks of the newest moment; never of another than the one it is typed for.
+function showWordsField(state, standing) {
+  const field = part("words");
+  if (document.activeElement !== field || !standing.some((each) => each.uuid === latest)) latest = standing[0]?.uuid ?? null;
+  const moment = standing.find((each) => each.uuid === latest);
+  follow(field, moment?.words ?? "");
+  field.disabled = !moment || state !== "during";
+  setText(part("words-label"), moment ? `Words for the moment at ${clockText(moment.at_ms)}` : "A few words, once a moment is marked");
 }
 
 function showClock() {
@@ -512,7 +594,7 @@ function showStretch(section, ms) {
   const left = ms < ENOUGH_MS ? ENOUGH_MS - ms : Math.max(0, DONE_MS - ms);
   const leftText = clockText(Math.ceil(left / 1000) * 1000);
   setText(part("left", section), leftText);
-  setText(part("place"), left ? `Off-script: ${leftText} to ${ms < ENOUGH_MS ? "1:00" : "2:00"}` : "Off-script: done");
+  setText(part("place"), left ? `Off-script: ${clockText(ms)} of ${ms < ENOUGH_MS ? "1:00" : "2:00"}` : "Off-script: done");
   const words = ms < ENOUGH_MS ? "Keep talking: a minute at least." : ms < DONE_MS ? "Enough. Until 2:00 is better." : "Done. End the call when you like.";
   const line = part("left-words", section);
   if (line.textContent !== words && ms >= ENOUGH_MS) speak(words);
@@ -524,9 +606,9 @@ function showStanding() {
   const count = unsent().length;
   const isStuck = count > 0 && (failures > 0 || !navigator.onLine);
   const isLost = unsent().some(([name]) => unkept.has(name) && !writing.has(name));
-  const isFull = stateNow() === "during" && countNow() >= MOST_MOMENTS;
+  const isFull = stateNow() === "during" && placesTaken() >= MOST_MOMENTS;
   const words = isStuck
-    ? isLost ? `Not sent, and this browser can't keep a copy: ${count}` : `Kept here, not sent yet: ${count}`
+    ? trouble?.isClosed ? `Kept here: ${count}` : isLost ? `Not sent, and this browser can't keep a copy: ${count}` : `Kept here, not sent yet: ${count}`
     : !navigator.onLine ? "Offline. What you mark is kept here."
       : count ? null : isFull ? `${MOST_MOMENTS} moments: this call holds no more` : stateNow() === "before" ? "" : "All kept";
   for (const line of parts("standing-line")) {
@@ -535,7 +617,18 @@ function showStanding() {
     line.classList.toggle("is-here", isStuck);
   }
   part("mark").setAttribute("aria-disabled", String(isFull));
-  part("ended-unsent").hidden = !count || isLeaving;
+  part("closed").hidden = !trouble?.isClosed;
+  part("uncertain").hidden = !told.start_is_uncertain && !pending.get("begun")?.is_uncertain;
+  showTheWayOn(count);
+}
+
+function showTheWayOn(count) {
+  const isOffline = !navigator.onLine;
+  part("ended-unsent").hidden = isLeaving || !(count || isOffline);
+  setText(part("ended-unsent"), isOffline
+    ? "You are offline. The form opens once the site can be reached; until then leave this page open. What you marked is kept here and sent then."
+    : "Not everything has reached the site yet. File all the same, or wait: what is kept here is sent as soon as the site can be reached.");
+  for (const link of parts("file")) link.setAttribute("aria-disabled", String(isOffline));
 }
 
 function drawStanding(line, words) {
@@ -572,10 +665,13 @@ const ACTS = {
   "off-begin": (at, button) => goOffScript(runOf(button), true, at),
   "off-back": (at, button) => goOffScript(runOf(button), false, at),
   "add-script": (at, button) => addScript(button.form),
+  "take-off-script": (at, button) => takeOffScript(button.form),
   "show-keys": () => dialog.showModal(),
 };
 
 root.addEventListener("click", (event) => {
+  const isLost = event.target.closest("[data-file]") && !navigator.onLine; // it would lead to the browser's own page
+  if (performance.now() < restsUntil || isLost) return event.preventDefault();
   if (event.target.closest("[data-begins]")) return begin(pressOf(event));
   const button = event.target.closest("[data-act]");
   if (!button) return undefined;
@@ -586,12 +682,12 @@ root.addEventListener("auxclick", (event) => { if (event.button === 1 && event.t
 
 // Marking the next moment with the words field open leaves a phone's keyboard as it is.
 part("mark").addEventListener("mousedown", (event) => { if (document.activeElement === part("words")) event.preventDefault(); });
-part("words").addEventListener("input", () => { if (latest) sayWords(latest, part("words").value.trim(), SOON_MS); });
+takeWords(part("words"), () => latest);
+// On to the buttons, but to none of them: a second Enter presses nothing.
 part("words").addEventListener("keydown", (event) => {
   if (event.isComposing || !["Enter", "Escape"].includes(event.key)) return;
   event.preventDefault();
-  keepWords();
-  part("mark").focus();
+  part("buttons").focus();
 });
 for (const select of parts("build")) select.addEventListener("change", () => put("build", { pk: select.value }));
 
@@ -610,7 +706,7 @@ const KEYS = {
 };
 
 document.addEventListener("keydown", (event) => {
-  const isTyping = event.target.closest("textarea, select, [contenteditable], input:not([type=checkbox])");
+  const isTyping = event.target.closest("textarea, select:not([data-build]), [contenteditable], input:not([type=checkbox])");
   if (event.repeat && event.key === "Enter" && event.target.closest("[data-act]")) event.preventDefault();
   if (event.defaultPrevented || event.isComposing || event.repeat || dialog.open || isTyping) return;
   if (event.ctrlKey || event.metaKey || event.altKey || !keysOn.checked) return;
@@ -633,7 +729,7 @@ function beatSecond() {
 // While the site does not know of the press, this browser keeps how old it is: all that is left if it is killed.
 setInterval(() => {
   if (pending.has("begun") && clock.isRunning) {
-    const value = { age_ms: clock.read() };
+    const value = { ...pending.get("begun"), age_ms: clock.read() };
     pending.set("begun", value);
     marks.keep(call, "begun", value).catch(() => {});
   }
@@ -646,14 +742,14 @@ function takeClockOfThePage() {
   clock.hear(told.elapsed_ms, visit?.requestStart || 0, visit?.responseStart || performance.now());
 }
 
-// The press was never told, and no other tab has its clock: the last age that was kept is all there is.
+// The press was never told, and no other tab has its clock: the last age that was kept is all there is, and said so.
 async function takeClockOfTheDead() {
   if (clock.isRunning || !pending.has("begun")) return;
   channel?.postMessage({ kind: "ask" });
   await new Promise((go) => { setTimeout(go, 150); });
   if (clock.isRunning) return;
   clock.take(marks.leastAge(pending));
-  part("restored").hidden = false;
+  put("begun", { age_ms: clock.read(), is_uncertain: true });
 }
 
 const wake = () => {
@@ -671,17 +767,18 @@ async function start() {
   await readKept();
   await takeClockOfTheDead();
   show();
+  showWhereItStands();
   stayAwake();
   tell();
   beatSecond();
 }
 
 addEventListener("online", () => { failures = 0; tell(); });
-addEventListener("offline", showStanding);
+addEventListener("offline", () => showStanding());
 addEventListener("focus", wake);
 addEventListener("pageshow", (event) => { if (event.persisted) wake(); });
 document.addEventListener("visibilitychange", wake);
-addEventListener("pagehide", keepWords);
+addEventListener("pagehide", tellRest);
 addEventListener("beforeunload", (event) => { if (unsent().some(([name]) => unkept.has(name))) event.preventDefault(); });
 
 start();

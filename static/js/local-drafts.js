@@ -1,6 +1,6 @@
 // What is typed and neither saved nor filed, kept in this browser: in IndexedDB, whose finished writes outlive a
-// browser that is killed. A copy is removed when its result is filed, when it is discarded, and on sign-out; those
-// that the site does not have are shown on the to-do page. The results form uses it as window.localCopies.
+// browser that is killed. A copy is removed when its result is filed, when it is discarded, and when the person whose
+// it is signs out; those that the site does not have are shown on the to-do page. The results form uses it as window.localCopies.
 
 const STORE = "copies";
 const FILING = "emma-filing";
@@ -35,6 +35,7 @@ async function act(mode, ask, isWhole = true) {
 const keyOf = (kind, name) => `${own}${kind}:${name}`;
 const keep = (key, copy) => (isOver ? Promise.reject(new Error("signed out")) : act("readwrite", (store) => store.put(copy, key)));
 const remove = (key) => act("readwrite", (store) => store.delete(key)).catch(() => {});
+const allFrom = (start) => IDBKeyRange.bound(start, `${start}\uffff`);
 const read = (key) => withinReason(act("readonly", (store) => store.get(key)));
 
 // Removed only while it is still what was sent: what was changed meanwhile stays.
@@ -46,7 +47,7 @@ const removeIf = (key, sent) => act("readwrite", (store) => {
 
 // Every copy whose key begins so; null where this browser can't say.
 function readAll(start) {
-  const range = IDBKeyRange.bound(start, `${start}\uffff`);
+  const range = allFrom(start);
   let keys;
   const values = act("readonly", (store) => { keys = store.getAllKeys(range); return store.getAll(range); });
   return withinReason(values.then((found) => new Map(keys.result.map((key, place) => [key, found[place]]))));
@@ -67,7 +68,7 @@ document.addEventListener("submit", async (event) => {
   event.preventDefault();
   if (await window.callMarks?.mayBeCleared() === false) return;
   isOver = true;
-  await withinReason(act("readwrite", (store) => store.clear()));
+  await withinReason(act("readwrite", (store) => store.delete(allFrom(own)))); // what others left waits for them
   target.submit();
 });
 

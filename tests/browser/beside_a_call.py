@@ -33,6 +33,12 @@ def go_to(page: Page, call: Call) -> None:
 def begin(page: Page) -> None:
     page.get_by_role("button", name="Begin").click()
     expect(page.locator("[data-mark]")).to_be_visible()
+    rest(page)
+
+
+def rest(page: Page) -> None:
+    """The page takes no press for an instant after one that changed what is under the finger."""
+    page.wait_for_timeout(450)
 
 
 def mark(page: Page, words: str = "") -> None:

@@ -14,7 +14,7 @@ from emma_eval.accounts.roles import Role
 from results.models import Call, Result
 from scripts_catalog.models import Build, Script, Site
 from tests import make
-from tests.browser.beside_a_call import begin, file_the_result, go_to, mark, moments_are, new_call, standing
+from tests.browser.beside_a_call import begin, file_the_result, go_to, mark, moments_are, new_call, rest, standing
 from tests.browser.test_every_page import faults_of
 from tests.conftest import OpenPage
 
@@ -56,6 +56,7 @@ def test_a_whole_call_on_a_phone(open_page: OpenPage, tess: User, call: Call, li
     assert emma.value.url.endswith("/healthz")
     assert emma.value.evaluate("window.opener") is None
     emma.value.close()
+    rest(page)
     page.locator("[data-mark]").tap()
     page.locator("#words").fill("Cut me off")
     page.locator("[data-next]").tap()
@@ -103,7 +104,8 @@ def test_keys_on_a_laptop(open_page: OpenPage, tess: User, call: Call) -> None:
     page.keyboard.type("mmm, no new mark?")
     page.keyboard.press("Enter")
     expect(page.locator("[data-moments] li").first).to_contain_text("mmm, no new mark?")
-    expect(page.locator("[data-mark]")).to_be_focused()
+    page.keyboard.press("Enter")  # a second Enter presses nothing
+    moments_are(page, "kept", "kept")
     page.keyboard.press("m")
     expect(page.locator("#words")).to_have_value("")
     moments_are(page, "kept", "kept", "kept")
@@ -174,6 +176,7 @@ def test_the_stretch_counts_down_to_one_minute_and_then_to_two(open_page: OpenPa
     page.clock.fast_forward(61_000)
     expect(page.locator("[data-left-words]")).to_have_text("Enough. Until 2:00 is better.")
     expect(page.locator("[data-left]")).to_have_text(re.compile(r"0:5\d"))
+    expect(page.locator("[data-place]")).to_have_text(re.compile(r"Off-script: 1:0\d of 2:00"))
     page.clock.fast_forward(60_000)
     expect(page.locator("[data-left-words]")).to_have_text("Done. End the call when you like.")
     expect(page.locator("[data-place]")).to_have_text("Off-script: done")
@@ -207,6 +210,9 @@ def test_two_scripts_of_one_call_are_two_results(open_page: OpenPage, tess: User
     moments_are(page, "kept")
     page.get_by_role("button", name="End the call").click()
     expect(page.get_by_role("heading", name=re.compile("The call ended at"))).to_be_focused()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Call")
+    expect(page.locator(".ended .primary")).to_have_text(re.compile("File:"))
+    rest(page)
     page.get_by_role("link", name="File: Bad news day").click()
     file_the_result(page)
     page.goto(call.get_absolute_url())
@@ -215,9 +221,11 @@ def test_two_scripts_of_one_call_are_two_results(open_page: OpenPage, tess: User
     file_the_result(page)
     results = Result.objects.filter(call_uuid=call.uuid)
     assert {result.script_id for result in results} == {"bad-news-day", "noisy-room"}
+    expect(page.locator("main")).to_contain_text("Both scripts share it")
+    page.goto(call.get_absolute_url())
+    expect(page.locator(".ended .primary")).to_have_text("On to the scripts")
     assert {result.build for result in results} == {build}
     assert len({result.called_at for result in results}) == 1
-    expect(page.locator("main")).to_contain_text("Both scripts share it")
 
 
 def test_a_call_that_was_ended_too_early_goes_on(open_page: OpenPage, tess: User, call: Call) -> None:
@@ -228,6 +236,7 @@ def test_a_call_that_was_ended_too_early_goes_on(open_page: OpenPage, tess: User
     page.wait_for_url(re.compile("/results/new/|/drafts/"))
     go_to(page, call)
     page.get_by_role("button", name="The call goes on").click()
+    rest(page)
     mark(page)
     moments_are(page, "kept")
     call.refresh_from_db()
@@ -397,10 +406,16 @@ def test_a_whole_call_without_scripts(open_page: OpenPage, tess: User, call: Cal
     page.get_by_role("button", name="Go off-script now").click()
     expect(page.get_by_text("a minute at least")).to_be_visible()
     page.get_by_role("button", name="Back to the steps").click()
+    page.get_by_role("button", name="Go off-script now").click()
+    page.get_by_role("button", name="Take off").click()
+    page.get_by_role("button", name="Put back").click()
+    page.get_by_role("button", name="Take off").click()
     page.get_by_role("button", name="End the call").click()
+    expect(page.locator(".is-now")).to_have_count(0)
+    expect(page.get_by_role("button", name="Back to the steps")).to_be_hidden()
     page.get_by_role("link", name="File: Bad news day").click()
     expect(page.locator("#listening_timing-3")).to_be_visible()
-    assert call.moments.get().words == "By plain form"
+    assert (call.moments.get().words, call.moments.get().is_withdrawn) == ("By plain form", True)
     assert call.runs.get().ticks == {}
     call.refresh_from_db()
     assert call.ended_at_ms is not None

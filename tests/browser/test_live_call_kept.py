@@ -15,6 +15,7 @@ from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
 from emma_eval.accounts.session_store import Session
 from results.models import Call, Moment
+from scripts_catalog.models import Script
 from tests import make
 from tests.browser.beside_a_call import begin, go_to, home, kill, mark, moments_are, new_call, standing
 from tests.browser.copies import copies
@@ -90,16 +91,55 @@ def test_a_call_begun_offline_in_a_browser_that_is_killed(
     context = home(chromium, tmp_path, tess, live_server)
     page = context.new_page()
     go_to(page, call)
-    expect(page.locator("[data-restored]")).to_be_visible()
+    expect(page.locator("[data-uncertain]")).to_be_visible()
     expect(page.locator("[data-moments]")).to_contain_text("Before the end")
     standing(page, "All kept")
     moment = call.moments.get()
     assert moment.at_ms >= 1_000
     call.refresh_from_db()
     assert call.started_at is not None
+    assert call.start_is_uncertain
+    page.reload()
+    expect(page.locator("[data-uncertain]")).to_be_visible()
     assert call.started_at <= moment.received_at - timedelta(milliseconds=moment.at_ms)
     assert list(call.runs.get().ticks) == ["1"]
     context.close()
+
+
+def test_a_beginning_that_another_page_tells_is_uncertain_for_good(
+    chromium: Browser, tmp_path: Path, tess: User, call: Call, live_server: LiveServer
+) -> None:
+    context = home(chromium, tmp_path, tess, live_server)
+    page = context.new_page()
+    go_to(page, call)
+    context.set_offline(True)
+    begin(page)
+    mark(page)
+    moments_are(page, "kept here only")
+    kill(tmp_path)
+    context = home(chromium, tmp_path, tess, live_server)
+    page = context.new_page()
+    with page.expect_response(re.compile("/tell/$")):
+        page.goto("/scripts/")
+    call.refresh_from_db()
+    assert call.start_is_uncertain
+    for _ in range(2):
+        go_to(page, call)
+        expect(page.get_by_text("may have begun earlier than its clock says")).to_be_visible()
+    context.close()
+
+
+def test_a_beginning_that_its_own_page_tells_late_is_certain(open_page: OpenPage, tess: User, call: Call) -> None:
+    page = open_page(tess)
+    go_to(page, call)
+    page.context.set_offline(True)
+    begin(page)
+    page.wait_for_timeout(500)
+    page.context.set_offline(False)
+    standing(page, "All kept")
+    call.refresh_from_db()
+    assert not call.start_is_uncertain
+    expect(page.locator("[data-uncertain]")).to_be_hidden()
 
 
 def test_what_was_left_is_sent_from_whatever_page_is_opened_next(open_page: OpenPage, tess: User, call: Call) -> None:
@@ -264,7 +304,7 @@ def test_what_one_person_marked_is_never_told_as_another(
     moments_are(page, "kept here only")
     sign_in(page.context, theo, live_server.url)
     page.context.set_offline(False)
-    standing(page, "not open to whoever is signed in now")
+    standing(page, "Not open to whoever is signed in now")
     other = page.context.new_page()
     other.goto("/todo/")
     other.wait_for_timeout(500)
@@ -275,6 +315,60 @@ def test_what_one_person_marked_is_never_told_as_another(
     page.evaluate("dispatchEvent(new Event('focus'))")
     standing(page, "All kept")
     assert Moment.objects.get().call == call
+
+
+def test_signing_out_takes_nothing_of_others(
+    open_page: OpenPage, tess: User, call: Call, live_server: LiveServer
+) -> None:
+    theo = make.user("theo@example.test", Role.TESTER, name="Theo")
+    page = open_page(tess)
+    go_to(page, call)
+    begin(page)
+    standing(page, "All kept")
+    page.context.set_offline(True)
+    mark(page, "Tess's own")
+    moments_are(page, "kept here only")
+    page.close()
+    page = page.context.new_page()
+    page.context.set_offline(False)
+    sign_in(page.context, theo, live_server.url)
+    page.goto("/scripts/")
+    page.evaluate("window.localCopies.keep(window.localCopies.keyOf('draft', 'x'), {})")
+    assert len(copies(page)) == 2
+    page.locator(".menu summary").click()
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_url(re.compile("/account/"))
+    assert [key.split(":")[1] for key in copies(page)] == ["call"]
+    sign_in(page.context, tess, live_server.url)
+    go_to(page, call)
+    expect(page.locator("[data-moments]")).to_contain_text("Tess's own")
+    moments_are(page, "kept")
+
+
+def test_a_script_that_became_safety_meanwhile_is_told_with_who_can_help(
+    open_page: OpenPage, tess: User, call: Call
+) -> None:
+    page = open_page(tess)
+    go_to(page, call)
+    begin(page)
+    standing(page, "All kept")
+    Script.objects.update(area="safety")
+    mark(page, "Still mine")
+    standing(page, "Not open to whoever is signed in now. Kept here: 1")
+    expect(page.locator("[data-closed]")).to_contain_text("the eval team can help")
+    moments_are(page, "kept here only")
+    page.close()
+    page = page.context.new_page()
+    page.goto("/todo/")
+    row = page.locator("[data-left-call]")
+    expect(row).to_contain_text("The eval team can help.")
+    expect(row).not_to_contain_text("as soon as the site can be reached")
+    expect(row.get_by_role("link")).to_have_count(0)
+    Script.objects.update(area="everyday")
+    with page.expect_response(re.compile("/tell/$")):
+        page.goto("/scripts/")
+    page.wait_for_timeout(300)
+    assert call.moments.get().words == "Still mine"
 
 
 def test_without_the_token_it_gets_a_fresh_one(open_page: OpenPage, tess: User, call: Call) -> None:
