@@ -1,6 +1,7 @@
 """Filing a result as the browser sends the form: sign-in, token, every rule, the draft that goes, the result with three
-problems, the count of runs, the audit trail. Beside it the bare save of one result with
-three problems in a transaction, of what was sent as it was sent."""
+problems, the count of runs, the audit trail. Beside it the bare save of one result with three problems in a
+transaction, of what was sent as it was sent. PostgreSQL's own time counts here, as SQLite's does, which works inside
+ours: a save is mostly the database's work."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ def measure(stage: Stage) -> Iterator[Figure]:
         filed = stage.house.ask("measures.filing", "forget_what_was_filed")
     if filed < 2 * REQUESTS * stage.rounds:
         raise ValueError(f"only {filed} results were filed")
-    yield ratio("filing a result", found.of(lambda cost: cost.web_ms), MOST)
+    yield ratio("filing a result", found.of(lambda cost: cost.web_ms + cost.database_ms), MOST)
 
 
 def _bare_saves(stage: Stage) -> Iterator[Request]:
