@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from operator import attrgetter
 from typing import Any
 
@@ -51,7 +51,7 @@ class Beside:
     moments: tuple[Marked, ...] = ()
 
 
-Cell = str | int | datetime | None
+Cell = str | int | datetime | date | None
 Says = Callable[[Any, Beside], Any]
 
 
@@ -59,7 +59,7 @@ Says = Callable[[Any, Beside], Any]
 class Column:
     """`needs` are the columns of the database that it is made of; `cell` and `raw` say it from a row that has them.
 
-    `cell` is for people: a text, a whole number, a time or nothing. `raw` is for programs: plain JSON.
+    `cell` is for people: a text, a whole number, a time, a day or nothing. `raw` is for programs: plain JSON.
     """
 
     key: str
@@ -204,6 +204,14 @@ GROUPS = (
                 lambda row, beside: _iso(row.called_at),
                 lambda row, beside: _iso(row.called_at),
                 width=26,
+            ),
+            Column(  # the Timestamp is a text, since a spreadsheet's times are neither exact nor have a zone
+                "call_date",
+                "Call date",
+                ("called_at",),
+                lambda row, beside: _local(row.called_at).date(),
+                lambda row, beside: _local(row.called_at).date().isoformat(),
+                width=12,
             ),
             _plain("tester_email", "Tester", "tester__email", width=26),
             _plain("tester_name", "Tester name", "tester__name", width=20),

@@ -20,9 +20,12 @@ NONE = "none"  # stands in the address, and in the form, for no column: nothing 
 WITHOUT = "without"  # a column that is left out, in an address that would else name most of them
 NO_COLUMN = "Pick at least one column."
 HINTS = {
-    Format.CSV: "Opens in every spreadsheet. Can be imported again.",
-    Format.JSON_LINES: "One object a line, typed, for programs.",
-    Format.WORKBOOK: "An Excel workbook. Above 50,000 rows it is made in the background.",
+    Format.CSV: "Separated by commas, however long. Can be imported again.",
+    Format.JSON_LINES: "One object a line, typed, for programs. Can't be imported.",
+    Format.WORKBOOK: (
+        "The safest for spreadsheets: an Excel workbook. Can be imported again. "
+        "Above 50,000 rows it is made in the background."
+    ),
 }
 _IMPORTED = frozenset(column.name for column in SHEET_COLUMNS)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
@@ -19,6 +19,7 @@ from results.listing.list_results import MOST_COUNTED, Asked
 from results.models import Export, Result
 
 from .columns import COLUMNS, Column
+from .read_rows import Line
 
 # Nobody needs more, and each may read the whole list.
 EXPORTS = Limit("export", 12, timedelta(minutes=10))
@@ -49,8 +50,12 @@ class Wanted:
     counted_to: int = MOST_COUNTED
 
     @property
+    def is_counted(self) -> bool:
+        return self.count <= self.counted_to
+
+    @property
     def count_in_words(self) -> str:
-        return f"more than {self.counted_to:,}" if self.count > self.counted_to else f"{self.count:,}"
+        return f"{self.count:,}" if self.is_counted else f"more than {self.counted_to:,}"
 
 
 def note_export(user: User, wanted: Wanted) -> None:
@@ -74,6 +79,26 @@ def note_export(user: User, wanted: Wanted) -> None:
 
 def _holds_covered_rows(user: User, asked: Asked) -> bool:
     return asked.filters.narrow(Result.objects.visible_to(user).covered()).exists()
+
+
+def note_the_end(user: User, wanted: Wanted, slices: Iterable[list[Line]]) -> Iterator[list[Line]]:
+    """Let slices of a stream through; at its end a second line says how many rows they were, and if they were all."""
+    rows, is_whole = 0, False
+    try:
+        for lines in slices:
+            rows += len(lines)
+            yield lines
+        is_whole = True
+    finally:  # also where the reader goes away, or lost the right
+        audit.record(
+            user,
+            "ended an export",
+            is_safety=user.is_trained,
+            script=wanted.asked.filters.script,
+            format=FORMAT_NAMES[wanted.format],
+            rows=f"{rows:,}",
+            whole=is_whole,
+        )
 
 
 @transaction.atomic

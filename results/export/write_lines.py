@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import date
 
 from results.cells import neutralised
 
@@ -66,6 +66,6 @@ class _Chunks:
 def _as_text(cell: Cell) -> str:
     if isinstance(cell, str):
         return neutralised(cell) if cell else cell
-    if isinstance(cell, datetime):
+    if isinstance(cell, date):
         return cell.isoformat()
     return "" if cell is None else str(cell)

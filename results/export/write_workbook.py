@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -31,6 +31,7 @@ class Workbook:
         self._book.use_zip64()  # a sheet of a million long rows is larger than a plain archive can tell
         self._sheet = self._book.add_worksheet("Results")
         self._whole = self._book.add_format({"num_format": "0"})
+        self._day = self._book.add_format({"num_format": "yyyy-mm-dd"})
         self._says = [column.cell for column in columns]
         self.rows = 0
         head = self._book.add_format({"bold": True, "bottom": 1})
@@ -59,6 +60,8 @@ class Workbook:
                 self._sheet.write_string(self.rows, place, fitting(neutralised(cell)))
         elif isinstance(cell, datetime):
             self._sheet.write_datetime(self.rows, place, cell)
+        elif isinstance(cell, date):
+            self._sheet.write_datetime(self.rows, place, cell, self._day)
         elif cell is not None and cell < MOST_DIGITS:
             self._sheet.write_number(self.rows, place, cell, self._whole)
         elif cell is not None:

@@ -104,8 +104,10 @@ _PLACE_OF_HEADER = {
     _bare(name): PLACE_OF[column.key] for column in COLUMNS for name in (column.name, *column.other_names)
 }
 _PLACES_OF_BOXES = frozenset(PLACE_OF[key] for key in BOXES)
-# What our exports tell beside is known to the site itself: it is never taken from a sheet, and not worth a notice.
-_TOLD_BY_EXPORTS = frozenset(_bare(column.name) for column in EXPORTED)
+# Of these an export only repeats what other columns of it say, so that nothing is lost with them.
+_REPEATED = frozenset(map(_bare, ("Call date", "Script title", "Area", "Order known")))
+# What our exports tell beside is never taken from a sheet: the site makes it anew, or it stays behind.
+_LEFT_BEHIND = {_bare(column.name): column.name for column in EXPORTED}
 
 
 @dataclass(frozen=True)
@@ -125,9 +127,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Sheet:
-    """What the header says, and the rows below it, to be gone through once. `unsaid`: keys of absent columns."""
+    """What the header says, and the rows below it, to be gone through once. `unsaid`: keys of absent columns.
+
+    `left_behind`: what an export of this site tells and no import takes; `ignored`: what is not known at all.
+    """
 
     ignored: tuple[str, ...]
+    left_behind: tuple[str, ...]
     absent: tuple[str, ...]
     unsaid: frozenset[str]
     rows: Iterator[Row]
@@ -138,6 +144,8 @@ class Sheet:
         said = []
         if self.ignored:
             said.append(f"Columns that are not part of the results sheet are ignored: {', '.join(self.ignored)}.")
+        if self.left_behind:
+            said.append(f"These columns of an export are not imported: {', '.join(self.left_behind)}.")
         if self.absent:
             said.append(f"The sheet has no column {', '.join(self.absent)}; it is read as empty.")
         if self.encoding == "cp1252":
@@ -147,24 +155,27 @@ class Sheet:
 
 @dataclass(frozen=True)
 class _Header:
-    """Where each of our columns stands in the file, and the headers that are none of ours."""
+    """Where each of our columns stands in the file, and the other headers: of exports, and none of ours."""
 
     positions: tuple[int | None, ...]
     ignored: tuple[str, ...]
+    left_behind: tuple[str, ...]
 
     @classmethod
     def of(cls, cells: Sequence[str]) -> _Header:
         positions: list[int | None] = [None] * len(COLUMNS)
-        ignored = []
+        others = []
         for position, text in enumerate(cells):
             place = _PLACE_OF_HEADER.get(_bare(text))
             if place is None:
-                ignored.extend([text.strip()[:60]] if text.strip() and _bare(text) not in _TOLD_BY_EXPORTS else [])
+                others.append(text)
             elif positions[place] is not None:
                 raise SheetError(f"The column {COLUMNS[place].name} is there twice. Rename or remove one of them.")
             else:
                 positions[place] = position
-        return cls(tuple(positions), tuple(ignored))
+        ignored = (text.strip()[:60] for text in others if text.strip() and _bare(text) not in _LEFT_BEHIND)
+        left = (_LEFT_BEHIND[bare] for bare in map(_bare, others) if bare in _LEFT_BEHIND and bare not in _REPEATED)
+        return cls(tuple(positions), tuple(ignored), tuple(left))
 
     @property
     def absent(self) -> list[Column]:
@@ -225,7 +236,7 @@ def _sheet_of(records: Records, encoding: str) -> Sheet:
         raise SheetError(f"This does not look like the results sheet: it has no column {', '.join(lacking)}.")
     absent = tuple(column.name for column in header.absent if not column.is_of_exports)
     unsaid = frozenset(column.key for column in header.absent)
-    return Sheet(header.ignored, absent, unsaid, _rows(records, header), encoding)
+    return Sheet(header.ignored, header.left_behind, absent, unsaid, _rows(records, header), encoding)
 
 
 def _rows(records: Records, header: _Header) -> Iterator[Row]:

@@ -17,7 +17,7 @@ class SheetForm(forms.Form):
     file = forms.FileField(
         label="The sheet",
         allow_empty_file=True,  # the reader of sheets has a better sentence for it
-        help_text="CSV or XLSX, as it is exported today, up to 100 MB.",
+        help_text="CSV or XLSX, up to 100 MB.",
         error_messages={"required": "Choose the file of the sheet.", "invalid": "Choose the file of the sheet."},
         widget=forms.ClearableFileInput(
             attrs={"accept": ".csv,.tsv,.txt,.xlsx", "aria-describedby": "id_file_helptext"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -22,7 +23,7 @@ from emma_eval.accounts.roles import UserRequest, for_roles
 from ..export.columns import COLUMNS
 from ..export.export_form import Chosen, ExportForm, imported
 from ..export.make_file import STORAGE, folder_of_our_own
-from ..export.order_file import EXPORTS, MOST_AT_ONCE, Format, Wanted, note_export, order_file
+from ..export.order_file import EXPORTS, MOST_AT_ONCE, Format, Wanted, note_export, note_the_end, order_file
 from ..export.read_rows import count_rows, read_rows
 from ..export.rights import EXPORTERS
 from ..export.write_lines import as_csv, as_json_lines
@@ -97,8 +98,21 @@ def _page(
         return response
     found = Listing([], count_rows(request.user, asked, MOST_COUNTED), "", "")
     own = Export.objects.visible_to(request.user).select_related("work")[:SHOWN]
-    page |= {"filters": filters, "asked": asked, "chips": chips_of(asked, choices), "found": found, "exports": own}
+    made = [Made(each, _chips_of(each, choices)) for each in own]
+    page |= {"filters": filters, "asked": asked, "chips": chips_of(asked, choices), "found": found, "made": made}
     return render(request, "results/export_new.html", {**page, **more}, status=status)
+
+
+@dataclass(frozen=True)
+class Made:
+    """An export of the list of them, with what tells it from another."""
+
+    export: Export
+    chips: list[Chip]
+
+    @property
+    def has_all_columns(self) -> bool:
+        return len(self.export.columns) == len(COLUMNS)
 
 
 def _ways_to_choose(asked: Asked, chosen: Chosen) -> dict[str, str]:
@@ -125,7 +139,10 @@ def _answer(user: User, wanted: Wanted) -> HttpResponseBase:
 
 def _stream(user: User, wanted: Wanted) -> StreamingHttpResponse:
     write = as_csv if wanted.format == Format.CSV else as_json_lines
-    return StreamingHttpResponse(write(read_rows(user, wanted.asked, wanted.columns), wanted.columns))
+    slices = read_rows(user, wanted.asked, wanted.columns)
+    if not wanted.is_counted:
+        slices = note_the_end(user, wanted, slices)
+    return StreamingHttpResponse(write(slices, wanted.columns))
 
 
 def _workbook(user: User, wanted: Wanted) -> FileResponse:
@@ -147,12 +164,11 @@ def export(request: UserRequest, uuid: uuid.UUID) -> HttpResponse:
     page = {"export": found, "kept_until": found.kept_until}
     if is_for_a_part(request):
         return render(request, "results/export.html#progress", page)
-    return render(request, "results/export.html", {**page, "chips": _chips_of(request.user, found)})
+    return render(request, "results/export.html", {**page, "chips": _chips_of(found, choices_for(request.user))})
 
 
-def _chips_of(user: User, export: Export) -> list[Chip]:
-    """The filters of an export in words, as far as this person may know them now."""
-    choices = choices_for(user)
+def _chips_of(export: Export, choices: Choices) -> list[Chip]:
+    """The filters of an export in words, as far as the person of these choices may know them now."""
     return chips_of(_asked(QueryDict(export.query), choices)[1], choices)
 
 

@@ -16,7 +16,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from results.export.columns import COLUMN_BY_KEY
 from results.export.columns import COLUMNS as EXPORTED
+from results.export.export_form import imported
 from results.old_sheet import read_sheet as module
 from results.old_sheet.read_sheet import Row, SheetError, read_sheet
 from tests.results.old_sheet.sheet import COLUMNS, GOLDEN, as_csv, as_xlsx, golden_rows, row
@@ -103,12 +105,22 @@ def test_a_column_that_may_be_missing_is_named_and_read_as_empty(tmp_path: Path)
     assert next(sheet.rows)["vision"] == ""
 
 
-def test_columns_of_our_exports_are_taken_without_a_notice(tmp_path: Path) -> None:
+def test_columns_of_our_exports_are_taken_and_those_that_stay_behind_are_named(tmp_path: Path) -> None:
     columns = [column.name for column in EXPORTED]
     sheet = read_sheet(as_csv(tmp_path / "s.csv", [{**dict.fromkeys(columns, ""), **row()}], columns=columns))
-    assert sheet.notices() == []
+    assert sheet.notices() == [
+        "These columns of an export are not imported: "
+        "Number, Tester name, Script version, Moments, Filed at, Reviewed at."
+    ]
+    assert sheet.ignored == ()
     assert sheet.unsaid == frozenset()
     assert next(sheet.rows)["tester"] == "ana@example.test"
+
+
+def test_an_export_without_the_columns_that_stay_behind_comes_with_no_notice(tmp_path: Path) -> None:
+    columns = [column.name for column in (*imported(), COLUMN_BY_KEY["call_date"], COLUMN_BY_KEY["area"])]
+    sheet = read_sheet(as_csv(tmp_path / "s.csv", [{**dict.fromkeys(columns, ""), **row()}], columns=columns))
+    assert sheet.notices() == []
 
 
 def test_a_sheet_without_the_columns_of_exports_is_told_nothing_of_them(tmp_path: Path) -> None:
