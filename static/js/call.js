@@ -27,6 +27,7 @@ const MISTAKE_MS = 30_000; // what is taken back and done again within this was 
 
 let told = JSON.parse(root.dataset.told);
 let pending = new Map(); // by name, what the site does not have yet
+let isRead = false; // what this browser kept from earlier: only then can all be called kept
 const writing = new Set(); // names on their way into this browser's memory
 const unkept = new Set(); // names that this browser can't keep
 let latest = null; // the UUID of the moment that the words field speaks of
@@ -200,9 +201,8 @@ function notTold({ is, signIn, words }) {
 }
 
 function afterTold() {
-  const ids = told.runs.map((run) => String(run.id));
-  for (const section of parts("run")) if (!ids.includes(section.dataset.run)) section.remove();
-  if (ids.length !== parts("run").length) fetchRuns();
+  dropRuns();
+  if (told.runs.length > parts("run").length) fetchRuns();
   show();
 }
 
@@ -349,17 +349,27 @@ function choose(id) {
   showWhereItStands();
 }
 
+// The scripts of a page that was asked for just now are those of the call; how far each is, this page knows better.
 function adopt(html) {
-  const there = new DOMParser().parseFromString(html, "text/html");
+  const there = part("call", new DOMParser().parseFromString(html, "text/html"));
+  if (!there) return;
   for (const section of parts("run", there)) if (!part(`run="${section.dataset.run}"`)) part("runs").append(section);
-  for (const name of ["add-box", "ended-list"]) part(name).replaceWith(part(name, there) ?? part(name));
+  for (const name of ["add-box", "ended-list"]) part(name).replaceWith(part(name, there));
   dress(root);
+  const runs = JSON.parse(there.dataset.told).runs.map((run) => told.runs.find(({ id }) => id === run.id) ?? run);
+  told = { ...told, runs };
+  dropRuns();
+  show();
+}
+
+function dropRuns() {
+  for (const section of parts("run")) if (!told.runs.some(({ id }) => id === Number(section.dataset.run))) section.remove();
 }
 
 let fetching = null;
 function fetchRuns() {
   fetching ??= fetch(location.pathname, { redirect: "error" })
-    .then(async (answer) => { if (answer.ok) adopt(await answer.text()); show(); })
+    .then(async (answer) => { if (answer.ok) adopt(await answer.text()); })
     .catch(() => {}).finally(() => { fetching = null; });
 }
 
@@ -378,14 +388,14 @@ async function send(form, act, line) {
 
 async function takeOffScript(form) {
   if (!await send(form, "take_off_script", part("take-off-says", form))) return;
-  await tell();
+  tell();
   speak(told.runs.some((run) => run.id === Number(form.elements.run.value)) ? "The script stays on the call: something of it was done." : "The script was taken off the call.");
 }
 
 async function addScript(form) {
   const known = new Set(told.runs.map((run) => run.id));
   if (!await send(form, "script", part("add-says"))) return;
-  await tell();
+  tell(); // the other tabs hear of it
   const added = told.runs.find((run) => !known.has(run.id));
   if (!added) return;
   const section = part(`run="${added.id}"`);
@@ -610,7 +620,7 @@ function showStanding() {
   const words = isStuck
     ? trouble?.isClosed ? `Kept here: ${count}` : isLost ? `Not sent, and this browser can't keep a copy: ${count}` : `Kept here, not sent yet: ${count}`
     : !navigator.onLine ? "Offline. What you mark is kept here."
-      : count ? null : isFull ? `${MOST_MOMENTS} moments: this call holds no more` : stateNow() === "before" ? "" : "All kept";
+      : count || !isRead ? null : isFull ? `${MOST_MOMENTS} moments: this call holds no more` : stateNow() === "before" ? "" : "All kept";
   for (const line of parts("standing-line")) {
     if (words !== null && line.dataset.shown !== words + (trouble?.words ?? "")) drawStanding(line, words);
     line.classList.toggle("is-wrong", isLost || Boolean(trouble?.words));
@@ -765,6 +775,7 @@ async function start() {
   takeClockOfThePage();
   show();
   await readKept();
+  isRead = true;
   await takeClockOfTheDead();
   show();
   showWhereItStands();

@@ -217,6 +217,7 @@ def test_two_scripts_of_one_call_are_two_results(open_page: OpenPage, tess: User
     file_the_result(page)
     page.goto(call.get_absolute_url())
     expect(page.get_by_text("✓ Filed")).to_be_visible()
+    expect(page.locator("p.call-build")).to_have_css("display", "block")  # one sentence, not three columns
     page.get_by_role("link", name="File: Noisy room").click()
     file_the_result(page)
     results = Result.objects.filter(call_uuid=call.uuid)
