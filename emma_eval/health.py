@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +14,7 @@ from urllib.parse import urlsplit
 
 import django
 from django.conf import settings
-from django.db import connection
+from django.db import OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
@@ -35,9 +37,19 @@ class Finding:
 
 def _database() -> Finding:
     kind = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}[connection.vendor]
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except OperationalError:
+        if not _is_of_this_folder("DATABASE_URL", "database_url"):
+            raise
+        return Finding("database", False, "this folder's own PostgreSQL is not running: ./emma up --postgres")
     return Finding("database", True, f"{kind} answers")
+
+
+def _is_of_this_folder(variable: str, kept: str) -> bool:
+    """Whether the server is one that `./emma up` runs in this folder."""
+    return not os.environ.get(variable, "").strip() and (settings.VAR_DIR / kept).exists()
 
 
 def _migrations() -> Finding:
@@ -64,9 +76,30 @@ def _broker() -> Finding:
     kind = "Redis" if settings.REDIS_URL else "the filesystem broker"
     if not settings.REDIS_URL and not os.access(settings.QUEUE_DIR, os.W_OK):
         return Finding("broker", False, f"no folder to write to at {settings.QUEUE_DIR}", needed=False)
-    with app.connection_for_write() as link:
-        link.ensure_connection(max_retries=1, timeout=2)
+    try:
+        with app.connection_for_write() as link:
+            link.ensure_connection(max_retries=1, timeout=2)
+    except Exception:
+        if not (settings.REDIS_URL and _is_of_this_folder("REDIS_URL", "redis_url")):
+            raise
+        return Finding("broker", False, "this folder's own Redis is not running: ./emma up --redis", needed=False)
     return Finding("broker", True, f"{kind} can be reached", needed=False)
+
+
+def _web() -> Finding:
+    """Only for people at a terminal: whether a web server runs here at all, however it was started."""
+    port = os.environ.get("GRANIAN_PORT") or os.environ.get("EMMA_PORT") or str(urlsplit(settings.ORIGIN).port or 8000)
+    address = f"http://127.0.0.1:{port}"
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(f"{address}/healthz", timeout=PATIENCE_S) as answer:
+            is_ours = answer.read(3) == b"ok\n"
+    except urllib.error.HTTPError:
+        is_ours = False
+    except OSError:
+        return Finding("web server", False, f"none runs here: nothing answers at {address}", needed=False)
+    words = f"answers at {address}" if is_ours else f"something else than this site answers at {address}"
+    return Finding("web server", is_ours, words, needed=False)
 
 
 def _worker() -> Finding:
@@ -137,7 +170,12 @@ PROBES: tuple[Probe, ...] = (
     ("bucket", _bucket),
     ("mail", _mail),
 )
-SLOW_PROBES: tuple[Probe, ...] = (("workers", _worker), ("bucket's door", _strangers), ("sign-on", _sign_on))
+SLOW_PROBES: tuple[Probe, ...] = (
+    ("web server", _web),
+    ("workers", _worker),
+    ("bucket's door", _strangers),
+    ("sign-on", _sign_on),
+)
 NEEDED = frozenset({"database", "migrations"})
 IN_THE_DATABASE = frozenset({"migrations", "outbox"})
 
@@ -177,6 +215,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
 def main() -> int:
     """Print what is configured and what is reachable, in words. 1 when a needed part is down."""
+    logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # that it tries and tries is said once, in words
     found = findings(PROBES + SLOW_PROBES)
     address = urlsplit(settings.ORIGIN)
     sys.stdout.write(f"Emma Eval at {address.scheme}://{address.netloc}, data in {settings.VAR_DIR}\n")

@@ -27,7 +27,8 @@ import pytest
 from psycopg import sql
 
 from emma_eval.adapters.bucket import Bucket
-from emma_eval.backup import archive, manifest
+from emma_eval.backup import __main__ as command
+from emma_eval.backup import archive, manifest, postgresql, stranger, verify
 from emma_eval.backup.manifest import KeptFile
 from emma_eval.backup.refused import Refused
 from emma_eval.knock import find_free, is_free
@@ -221,6 +222,10 @@ def test_restored_onto_an_empty_folder_everything_is_as_it_was(
     told = restored.emma("restore", backup)
     assert told.returncode == 0, told.stderr
     assert "each counted and equal" in told.stdout
+    assert "Who made it is NOT proven" in told.stdout  # its secret came with it
+    assert f"It lies in {restored.var} and " in told.stdout
+    assert "by ./emma up: it prints new passwords of the demo team" in told.stdout
+    assert ("with the rights of a superuser" in told.stdout) == (site.engine == "postgresql")
     assert counts(restored) == counts(site)
     for folder in ("recordings", "imports"):
         assert sums(restored.var / folder) == sums(site.var / folder) != {}
@@ -260,7 +265,7 @@ def test_an_older_backup_is_brought_forward(site: Site, tmp_path: Path, new_data
     older = empty_beside(site, tmp_path, new_database)
     older = replace(older, var=tmp_path / "older")
     older.var.mkdir()
-    (older.var / "secret_key").write_text("s" * 60)
+    (older.var / "secret_key").write_text("0123456789" * 6)
     assert older.python("manage.py", "migrate", "--verbosity=0", "results", "0001").returncode == 0
     kept = older.backed_up(tmp_path / "older.tar")
     told = (restored := empty_beside(site, tmp_path, new_database)).emma("restore", kept)
@@ -313,6 +318,13 @@ def test_a_server_of_its_own_is_brought_for_a_backup_of_postgresql(site: Site, b
         assert told.returncode == 0, told.stderr
         url = (var / "database_url").read_text().strip()
         assert is_free(int(urlsplit(url).port or 0)), "its server still runs"
+        assert "a PostgreSQL of its own" in told.stdout
+        assert "by ./emma up --postgres: it prints new passwords" in told.stdout
+        assert "superuser" not in told.stdout
+        stopped = alone.emma("doctor")
+        assert "DOWN  database: this folder's own PostgreSQL is not running: ./emma up --postgres" in stopped.stdout
+        assert stopped.stderr == ""
+        assert "there is a PostgreSQL in" in alone.emma("restore", "--postgres", backup).stderr
         assert stat.S_IMODE((var / "database_url").stat().st_mode) == 0o600
     finally:
         shutil.rmtree(var, ignore_errors=True)
@@ -365,42 +377,95 @@ def test_verify_says_what_it_proved(site: Site, backup: Path) -> None:
     told = site.emma("verify", backup)
     assert told.returncode == 0, told.stderr
     assert re.search(r"Every one of its 5 files \([\d,]+ bytes\) has the size and checksum", told.stdout)
-    how = "opened, found sound" if site.engine == "sqlite" else "loaded into a scratch database"
+    how = "opened, found sound" if site.engine == "sqlite" else "loaded into a PostgreSQL of its own"
     assert re.search(
         rf"The database was {how}: [\d,]+ rows in \d+ tables, as many in each as were counted", told.stdout
     )
     assert "Its audit trail is append-only (2 triggers are there)" in told.stdout
+    assert "It was made by somebody who knows the secret of this site" in told.stdout
+
+
+def test_a_manifest_that_was_changed_is_known_by_the_secret_of_the_site(
+    site: Site, backup: Path, tmp_path: Path, new_database: Callable[[], str]
+) -> None:
+    """Its checksums are right: only who knows the secret could have signed it."""
+    changed = rewritten(backup, tmp_path / "changed.tar", version=lambda _: "0.0.9")
+    own = (("EMMA_SECRET_KEY", (site.var / "secret_key").read_text()),)
+    for act, here in (("verify", site), ("restore", replace(empty_beside(site, tmp_path, new_database), more=own))):
+        told = here.emma(act, changed)
+        assert told.returncode == 1
+        assert "it was not: somebody changed it" in told.stderr
+    other = replace(site, more=(("EMMA_SECRET_KEY", "abcdefghij" * 6),))
+    told = other.emma("verify", changed)
+    assert told.returncode == 0, told.stderr
+    assert "Who made it is NOT proven (made with another secret than this site's)" in told.stdout
+
+
+def test_a_dump_that_asks_for_more_than_its_own_database_gets_nowhere(site: Site, tmp_path: Path) -> None:
+    """What a superuser could have done by it: run a program, take another role over."""
+    if site.engine != "postgresql":
+        pytest.skip("SQLite runs no program")
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here").chmod(0o777)
+    acts = (f"COPY (SELECT 1) TO PROGRAM 'touch {tmp_path}/here/ran'", "ALTER ROLE postgres PASSWORD 'mine'")
+    dumps = [tmp_path / f"{number}.dump" for number, _ in enumerate(acts)]
+    with stranger.room() as room:
+        assert room.database is not None, room.why_not
+        as_superuser = replace(room.database, user="postgres")
+        with as_superuser.connect(autocommit=True) as link:
+            shape = sql.SQL("CREATE OR REPLACE FUNCTION f(integer) RETURNS integer LANGUAGE plpgsql AS {}")
+            link.execute(shape.format(sql.Literal("BEGIN RETURN 1; END")))
+            link.execute("CREATE TABLE t (number integer CHECK (f(number) > 0))")
+            link.execute("INSERT INTO t VALUES (1)")
+            for act, dumped in zip(acts, dumps, strict=True):  # what loading it runs, when it comes to the row
+                quoted = sql.Literal(act).as_string(link)
+                link.execute(shape.format(sql.Literal(f"BEGIN EXECUTE {quoted}; RETURN 1; END")))
+                with dumped.open("wb") as target:
+                    made = [postgresql.program("pg_dump"), "-Fc"]
+                    subprocess.run(made, env=as_superuser.environment(), stdout=target, check=True)
+    for dumped in dumps:
+        with pytest.raises(Refused, match=r"ERROR: +(permission denied|must be)"):
+            list(verify.verify(archive.Source(crafted(dumped.with_suffix(".tar"), dumped, {"t": 1}))))
+    assert list((tmp_path / "here").iterdir()) == []
+
+
+def crafted(target: Path, dumped: Path, rows: dict[str, int]) -> Path:
+    """A backup that somebody made who knows no secret."""
+    content = dumped.read_bytes()
+    kept = KeptFile("database.pgdump", len(content), hashlib.sha256(content).hexdigest())
+    said = manifest.Manifest("0.1", "2026", "postgresql", "15", (), rows, (kept,), "")
+    with tarfile.open(target, "w") as tar:
+        for name, written in ((kept.name, content), (MANIFEST, said.to_bytes("guessed"))):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(written)
+            tar.addfile(entry, io.BytesIO(written))
+    return target
 
 
 def test_verify_needs_no_site_and_says_what_it_could_not_prove(site: Site, backup: Path, tmp_path: Path) -> None:
     told = Site(tmp_path / "nothing", "sqlite").emma("verify", backup)
     assert told.returncode == 0, told.stderr
     if site.engine == "postgresql":
-        assert re.search(r"The dump was read to its end: [\d,]+ rows in \d+ tables", told.stdout)
-        assert "not loaded into a server" in told.stdout
+        assert "loaded into a PostgreSQL of its own" in told.stdout
+    assert "Who made it is NOT proven (there is no secret here" in told.stdout
     assert not (tmp_path / "nothing").exists()
 
 
-def test_a_role_that_may_make_no_database_still_gets_its_rows_counted(site: Site, backup: Path) -> None:
+def test_where_no_server_can_be_started_the_rows_are_still_counted(
+    site: Site, backup: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine with PostgreSQL's clients alone, as our image is."""
     if site.engine != "postgresql":
-        pytest.skip("SQLite has no roles")
-    role = f"humble_{os.getpid()}"
-    with psycopg.connect(site.database_url, autocommit=True) as link:
-        link.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(role)))
-    try:
-        url = urlsplit(site.database_url)
-        humble = url._replace(netloc=f"{role}@{url.hostname}:{url.port}").geturl()
-        told = replace(site, database_url=humble).emma("verify", backup)
-    finally:
-        with psycopg.connect(site.database_url, autocommit=True) as link:
-            link.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(role)))
-    assert told.returncode == 0, told.stderr
-    assert "the role of DATABASE_URL may not make a scratch database" in told.stdout
+        pytest.skip("SQLite has no server")
+    monkeypatch.setattr(stranger, "_programs", lambda: None)
+    told = list(verify.verify(archive.Source(backup)))
+    assert re.search(r"The dump was read to its end: [\d,]+ rows in \d+ tables", told[-2])
+    assert "It was not loaded, since no PostgreSQL server is installed here" in told[-1]
 
 
 def test_a_count_that_differs_is_found(site: Site, backup: Path, tmp_path: Path) -> None:
     changed = rewritten(backup, tmp_path / "fewer.tar", rows=lambda rows: rows | {"results_result": 1})
-    told = site.emma("verify", changed)
+    told = Site(tmp_path / "nothing", "sqlite").emma("verify", changed)
     assert told.returncode == 1
     assert re.search("results_result has [0-9]+ rows instead of 1", told.stderr)
 
@@ -486,6 +551,175 @@ def test_what_is_no_backup_is_told(content: bytes, tmp_path: Path) -> None:
     assert "Traceback" not in told.stderr
 
 
+def written_by_hand(target: Path, *files: tuple[str, bytes], pax: dict[str, str] | None = None) -> Path:
+    with tarfile.open(target, "w", format=tarfile.PAX_FORMAT) as tar:
+        for name, content in files:
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.pax_headers = len(content), dict(pax or {})
+            tar.addfile(entry, io.BytesIO(content))
+    return target
+
+
+def named(**changes: object) -> bytes:
+    """A manifest that somebody wrote, with the right checksum."""
+    said = json.loads(manifest.Manifest("0.1", "2026", "sqlite", "3", (), {}, (), "").to_bytes(""))
+    said = {**said, **changes}
+    words = {name: value for name, value in said.items() if name not in {"sha256", "signature"}}
+    checksum = hashlib.sha256(json.dumps(words, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return json.dumps({**said, "sha256": checksum}).encode()
+
+
+LISTED = {"name": "recordings/a", "size": 1, "sha256": hashlib.sha256(b"x").hexdigest()}
+A_FILE = ("recordings/a", b"x")
+SPARSE = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.realsize": "99999999999"}
+
+
+@pytest.mark.parametrize(
+    ("files", "pax", "words"),
+    [
+        ([(MANIFEST, b"[" * 200_000 + b"]" * 200_000)], {}, "manifest is damaged"),
+        ([(MANIFEST, named(engine="oracle"))], {}, "manifest is damaged"),
+        ([(MANIFEST, named(rows=[1]))], {}, "manifest is damaged"),
+        ([(MANIFEST, named(rows={"t": "1"}))], {}, "manifest is damaged"),
+        ([(MANIFEST, named(files=[{**LISTED, "size": -1}]))], {}, "manifest is damaged"),
+        ([(MANIFEST, named(taken_at=["x"]))], {}, "manifest is damaged"),
+        ([A_FILE, (MANIFEST, named())], SPARSE, "a file with holes"),
+        ([A_FILE, (MANIFEST, named())], {"GNU.sparse.map": "0,1"}, "a file with holes"),
+        ([A_FILE, (MANIFEST, named())], {"size": "-5"}, "no backup of ours"),
+        ([A_FILE, (MANIFEST, named())], {"path": "recordings/a\0b"}, "no backup of ours"),
+        ([A_FILE, (MANIFEST, named())], {"comment": "x" * 2_000_000}, "no backup of ours"),
+        ([A_FILE, A_FILE, (MANIFEST, named())], {}, "twice"),
+        ([A_FILE, (MANIFEST, named(files=[{**LISTED, "name": "\x1b]0;x\x07"}]))], {}, r"\x1b]0;x\x07 is missing"),
+    ],
+)
+def test_what_somebody_made_up_is_refused_in_words(
+    files: list[tuple[str, bytes]],
+    pax: dict[str, str],
+    words: str,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    made = written_by_hand(tmp_path / "made.tar", *files, pax=pax)
+    assert command.main(["verify", str(made)]) == 1
+    said = capfd.readouterr().err
+    assert words in said
+    assert "\x1b" not in said
+
+
+@pytest.mark.parametrize("time_said", ["nan", "1e30", "-1e30", "inf"])
+def test_a_time_that_no_file_can_have_is_not_believed(time_said: str, tmp_path: Path) -> None:
+    made = written_by_hand(tmp_path / "made.tar", A_FILE, (MANIFEST, named(files=[LISTED])), pax={"mtime": time_said})
+    source = archive.Source(made)
+    source.checked()
+    source.extract(("recordings",), tmp_path)
+    assert (tmp_path / "recordings" / "a").stat().st_mtime == 0
+
+
+def test_headers_upon_headers_and_a_manifest_without_end_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nested = tarfile.TarInfo("x")
+    nested.type = tarfile.XHDTYPE
+    (tmp_path / "nested.tar").write_bytes(nested.tobuf() * 5000 + bytes(10240))
+    with pytest.raises(Refused, match="no backup"):
+        archive.Source(tmp_path / "nested.tar").checked()
+    monkeypatch.setattr(manifest, "LARGEST", 1000)
+    long = written_by_hand(tmp_path / "long.tar", (MANIFEST, b" " * 1001))
+    with pytest.raises(Refused, match="larger than any of ours"):
+        archive.Source(long).checked()
+
+
+def test_what_is_neither_a_file_nor_a_backup_is_told(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo.tar")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "somebody's.txt").write_text("x")
+    site = Site(tmp_path / "var", "sqlite")
+    assert "is neither a file nor a folder" in site.emma("verify", tmp_path / "fifo.tar").stderr
+    assert "has no manifest: it was cut off, or is no backup" in site.emma("verify", tmp_path / "folder").stderr
+
+
+def test_a_name_that_promises_something_else_is_refused(tmp_path: Path) -> None:
+    for name in ("x.tar.gz", "x.zip", "x.tgz"):
+        with pytest.raises(Refused, match=r"name it \.tar"), archive.write(tmp_path / name):
+            pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_words_that_restore_does_not_know_are_told_and_nothing_is_done(backup: Path, tmp_path: Path) -> None:
+    site = Site(tmp_path / "var", "sqlite")
+    for words, told in (
+        (["--bogus", backup], "knows only --postgres, not --bogus"),
+        ([backup, "--redis"], "knows only --postgres, not --redis"),
+        ([backup, tmp_path / "b.tar"], "one backup, not both"),
+        ([], "say which backup"),
+    ):
+        said = site.emma("restore", *words)
+        assert (said.returncode, told in said.stderr) == (1, True), said.stderr
+    assert not site.var.exists()
+    for act in ("backup", "restore", "verify"):
+        assert site.emma(act, "--help").stdout.startswith(f"usage: ./emma {act} ")
+
+
+def test_a_refused_restore_with_a_server_of_its_own_leaves_none(site: Site, backup: Path) -> None:
+    if site.engine != "sqlite":
+        pytest.skip("a backup that fits")
+    var = Path(f"/tmp/emma-refused-{os.getpid()}")  # PostgreSQL's own user must get there
+    try:
+        told = Site(var, "sqlite").emma("restore", backup, "--postgres")
+        assert told.returncode == 1
+        assert "leave out --postgres and DATABASE_URL" in told.stderr
+        assert {path.name for path in var.iterdir()} <= {"lock"}
+        assert Site(var, "sqlite").emma("restore", backup).returncode == 0
+    finally:
+        shutil.rmtree(var, ignore_errors=True)
+
+
+def test_root_restores_into_nobody_elses_folder(site: Site, backup: Path, tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("not root here")
+    (tmp_path / "var").mkdir()
+    os.chown(tmp_path / "var", 10001, 10001)
+    theirs = replace(site, var=tmp_path / "var")
+    assert "belongs to another user than root" in theirs.emma("restore", backup).stderr
+    assert "restore as that user" in theirs.python("-m", "emma_eval.backup", "restore", str(backup)).stderr
+    assert list((tmp_path / "var").iterdir()) == []
+
+
+def test_a_folder_and_a_backup_both_count_from_where_one_stands(site: Site, backup: Path, tmp_path: Path) -> None:
+    if site.engine != "sqlite":
+        pytest.skip("the same for both")
+    here = Site(Path("data"), "sqlite")
+    shutil.copy(backup, tmp_path / "b.tar")
+    told = here.emma("restore", "b.tar", cwd=tmp_path)
+    assert told.returncode == 0, told.stderr
+    assert (tmp_path / "data" / "emma.sqlite3").exists()
+    assert f"data in {tmp_path}/data\n" in here.emma("doctor", cwd=tmp_path).stdout
+
+
+def test_packages_that_somebody_else_installed_are_left_as_they_are(backup: Path, tmp_path: Path) -> None:
+    """A release whose .venv was made as docs/operations.md says for systemd: pip alone, owned by root."""
+    release = tmp_path / "release"
+    shutil.copytree(ROOT / "emma_eval", release / "emma_eval", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("results", "scripts_catalog"):
+        (release / name).symlink_to(ROOT / name)
+    shutil.copy(ROOT / "emma", release / "emma")
+    shutil.copy(ROOT / "pyproject.toml", release / "pyproject.toml")
+    (release / ".venv" / "bin").mkdir(parents=True)
+    python = release / ".venv" / "bin" / "python"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    told = subprocess.run(
+        [release / "emma", "verify", backup],
+        env=Site(tmp_path / "var", "sqlite").environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == 0, told.stderr
+    assert "Installing" not in told.stderr
+    assert [path.name for path in (release / ".venv").iterdir()] == ["bin"]
+
+
 def test_a_backup_that_is_not_there_is_told(tmp_path: Path) -> None:
     told = Site(tmp_path / "var", "sqlite").emma("verify", tmp_path / "no.tar")
     assert (told.returncode, told.stderr) == (1, f"emma: There is no {tmp_path / 'no.tar'}.\n")
@@ -500,7 +734,7 @@ def rewritten(backup: Path, target: Path, without: str = "", **changes: Callable
             if found.name == MANIFEST:
                 said = manifest.read(content.read())
                 changed = {name: change(getattr(said, name)) for name, change in changes.items()}
-                written = replace(said, **changed).to_bytes()
+                written = replace(said, **changed).to_bytes("a secret that is not the site's")
                 found.size = len(written)
                 new.addfile(found, io.BytesIO(written))
             elif found.name != without:

@@ -19,6 +19,7 @@ from django.test import Client
 from emma_eval import health
 from emma_eval.accounts.roles import Role
 from emma_eval.accounts.sign_on.configured import SignOn
+from emma_eval.knock import find_free
 from emma_eval.outbox.models import Row
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -180,6 +181,33 @@ def test_without_its_database_the_site_answers_that_it_is_not_ready(tmp_path: Pa
     parts = json.loads(body)["parts"]
     assert (parts["database"], parts["migrations"], parts["mail"]) == ("down", "down", "up")
     assert ask("/healthz")[0] == "200"
+
+
+def test_the_doctor_says_whether_a_web_server_runs_and_where_it_looked(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GRANIAN_PORT", raising=False)
+    monkeypatch.delenv("EMMA_PORT", raising=False)
+    settings.ORIGIN = f"http://127.0.0.1:{(port := find_free())}"
+    assert health._web().words == f"none runs here: nothing answers at http://127.0.0.1:{port}"
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Other", (Told,), {"is_open": True}))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.setenv("EMMA_PORT", str(server.server_port))
+    found = health._web()
+    server.shutdown()
+    server.server_close()
+    assert (found.is_up, found.needed) == (False, False)
+    assert found.words == f"something else than this site answers at http://127.0.0.1:{server.server_port}"
+
+
+def test_the_doctor_of_a_site_that_is_stopped_names_its_own_port(tmp_path: Path) -> None:
+    port = find_free()
+    environment = {**os.environ, **configured(tmp_path), "EMMA_PORT": str(port)}
+    environment.pop("EMMA_ORIGIN", None)
+    told = subprocess.run([ROOT / "emma", "doctor"], env=environment, capture_output=True, text=True, check=False)
+    assert f"Emma Eval at http://127.0.0.1:{port}, data in {tmp_path}" in told.stdout
+    assert f"DOWN  web server: none runs here: nothing answers at http://127.0.0.1:{port}" in told.stdout
+    assert "8000" not in told.stdout
 
 
 def test_the_doctor_says_in_words_what_is_down(tmp_path: Path) -> None:

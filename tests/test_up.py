@@ -14,6 +14,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from emma_eval.knock import find_free, is_free, is_ready
@@ -201,6 +202,11 @@ def test_the_full_stack_keeps_its_data_and_leaves_nothing_running(start_stack: C
     assert manage(site, "Build.objects.create(name='kept');" + COUNT) == "postgresql 1"
     durable = "from django.db import connection; print(connection.cursor().execute('SHOW fsync').fetchone()[0])"
     assert manage(site, durable) == "on"
+    rights = "rolsuper, rolcreaterole, rolcreatedb FROM pg_roles WHERE rolname = current_user"
+    asked = f"from django.db import connection; print(connection.cursor().execute('SELECT {rights}').fetchone())"
+    assert manage(site, asked) == "(False, False, False)"
+    with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
+        psycopg.connect(host="127.0.0.1", port=port_of(site, "postgres"), user="postgres", password="x", dbname="emma")
     ports = [site.port, port_of(site, "postgres"), port_of(site, "redis")]
     assert not any(is_free(port) for port in ports)
     assert site.stop(signal.SIGINT) == 0
@@ -240,6 +246,27 @@ def test_a_server_of_its_own_beside_a_given_one_is_refused(option: str, variable
     )
     assert told.returncode == 1
     assert re.search(rf"emma: {variable} is set, so .* leave out one of it and {option}\.", told.stderr)
+
+
+def test_a_check_it_does_not_know_is_told(tmp_path: Path) -> None:
+    environment = {**os.environ, "EMMA_VAR": str(tmp_path / "var")}
+    told = subprocess.run(
+        [ROOT / "emma", "check", "style", "bogus"], env=environment, capture_output=True, text=True, check=False
+    )
+    assert (told.returncode, told.stdout) == (1, "")
+    assert "there is no check 'bogus': they are style format" in told.stderr
+
+
+def test_the_help_of_the_benchmark_comes_before_anything_is_installed(tmp_path: Path) -> None:
+    """By a PATH without the real parts, which it would otherwise ask for."""
+    (tmp_path / "bin").mkdir()
+    for program in ("sh", "dirname", "env"):
+        (tmp_path / "bin" / program).symlink_to(str(shutil.which(program)))
+    environment = {**os.environ, "EMMA_VAR": str(tmp_path / "var"), "PATH": str(tmp_path / "bin")}
+    told = subprocess.run(
+        [ROOT / "emma", "bench", "--help"], env=environment, capture_output=True, text=True, check=False
+    )
+    assert (told.returncode, told.stdout[:20]) == (0, "usage: ./emma bench "), told.stderr
 
 
 def test_an_option_it_does_not_know_is_told(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -63,6 +64,27 @@ def _restore(source: Path) -> None:
         _say("  an old sheet that is imported again is not known again. Set EMMA_SECRET_KEY to the old one to mend it.")
     if done.lacking:
         _say(f"  {len(done.lacking)} files of the bucket are not in the bucket of this site: {done.lacking[0]} ...")
+    _say(f"  {done.who_made_it}")
+    if done.ran_as_superuser:
+        _say("  Its dump was run with the rights of a superuser: give the site a role without them.")
+    _say(*_what_next(done.has_demo_team))
+
+
+def _what_next(has_demo_team: bool) -> list[str]:
+    from django.conf import settings
+
+    from . import site
+
+    where = (
+        "a PostgreSQL of its own"
+        if site.keeps_its_postgres()
+        else f"the database {settings.DATABASES['default']['NAME']}"
+    )
+    up = "./emma up --postgres" if site.keeps_its_postgres() else "./emma up"
+    lines = [f"It lies in {settings.VAR_DIR} and {where}."]
+    if has_demo_team:
+        return [*lines, f"Start the site now, where ./emma runs it by {up}: it prints new passwords of the demo team."]
+    return [*lines, f"Start the site now, where ./emma runs it by {up} --no-demo."]
 
 
 def _verify(source: Path) -> None:
@@ -74,19 +96,27 @@ def _verify(source: Path) -> None:
 
 def _say(*lines: str) -> None:
     for line in lines:
-        sys.stdout.write(f"{line}\n")
+        sys.stdout.write(f"{printable(line)}\n")
     sys.stdout.flush()
+
+
+def printable(words: str) -> str:
+    """What a stranger wrote into a backup is not to move a terminal's cursor, or worse."""
+    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in words)
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="./emma", description="Take a backup, put it back, prove it.")
     acts = parser.add_subparsers(dest="act", required=True)
-    take = acts.add_parser("take", help="of everything that can't be made again; the site may run")
+    take = acts.add_parser(
+        "take", prog="./emma backup", help="of everything that can't be made again; the site may run"
+    )
     take.add_argument("target", nargs="?", type=Path, help="a new NAME.tar, or a new folder")
     take.add_argument("--with-files", action="store_true", help="copy what is in the bucket, not only its list")
     for act, words in (("restore", "onto an empty folder and database"), ("verify", "changes nothing")):
         acts.add_parser(act, help=words).add_argument("source", type=Path)
     chosen = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was begun is taken back
     try:
         if chosen.act == "take":
             _take(chosen.target, chosen.with_files)
@@ -105,7 +135,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _refused(words: str) -> int:
-    sys.stderr.write(f"emma: {words}\n")
+    sys.stderr.write(f"emma: {printable(words)}\n")
     return 1
 
 

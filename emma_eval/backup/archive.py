@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import re
 import shutil
 import tarfile
 from collections.abc import Iterator
@@ -20,6 +21,8 @@ from .refused import Refused
 PIECE = 1024 * 1024
 FOLDERS = ("recordings", "imports", "bucket")
 FILES = ("database.sqlite3", "database.pgdump", "secret_key", manifest.NAME)
+COMPRESSED = re.compile(r"\.(tar\..+|tgz|tbz2?|txz|gz|bz2|xz|zst|zip|7z)$", re.IGNORECASE)
+NO_MANIFEST = "{} has no manifest: it was cut off, or is no backup. Use another one."
 CUT = "{} can't be read to its end: it was cut off or damaged, or is no backup. Use another one."
 
 
@@ -101,6 +104,8 @@ def new_file(path: Path) -> Iterator[IO[bytes]]:
 @contextmanager
 def write(target: Path) -> Iterator[tuple[Target, Path]]:
     """A new backup, and a scratch folder beside it. It gets its name when it is whole, or nothing is left of it."""
+    if COMPRESSED.search(target.name):
+        raise Refused(f"A backup is not compressed, so {target.name} would say what it isn't: name it .tar.")
     if os.path.lexists(target):
         raise Refused(f"{target} is there already, and a backup overwrites nothing. Choose another name.")
     if not target.parent.is_dir():
@@ -140,13 +145,40 @@ def _give_name(whole: Path, target: Path) -> None:
         whole.rename(target)
 
 
-def finish(target: Target, said: Manifest) -> None:
+def finish(target: Target, said: Manifest, secret: str) -> None:
     """The manifest comes last: what was cut off has none."""
-    written = said.to_bytes()
+    written = said.to_bytes(secret)
+    if len(written) > manifest.LARGEST:
+        raise Refused("There are too many files for one manifest: keep the bucket by its own means.")
     target.add(manifest.NAME, io.BytesIO(written), len(written), 0)
 
 
 # --- reading -------------------------------------------------------------------------------------
+
+
+class _Member(tarfile.TarInfo):
+    """What a tar says of a file, believed only as far as our own say it: small, and no holes in it."""
+
+    def _proc_member(self, tar: tarfile.TarFile) -> tarfile.TarInfo:
+        is_about_the_next = self.type in _ABOUT_THE_NEXT
+        if self.size < 0 or (is_about_the_next and self.size > PIECE) or self.type == tarfile.GNUTYPE_SPARSE:
+            raise Refused(f"This backup holds {self.name!r} in a way that no backup of ours does: it is not used.")
+        found: tarfile.TarInfo = super()._proc_member(tar)  # type: ignore[misc]
+        return found
+
+    def _no_holes(self, *said: object) -> None:
+        raise Refused("This backup holds a file with holes, which no backup of ours does: it is not used.")
+
+    _proc_gnusparse_00 = _proc_gnusparse_01 = _proc_gnusparse_10 = _no_holes
+
+
+_ABOUT_THE_NEXT = {
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+}
 
 
 @dataclass(frozen=True)
@@ -173,16 +205,18 @@ class Source:
 
     def _in_tar(self) -> Iterator[Entry]:
         try:
-            with tarfile.open(self.path, "r:") as tar:
+            with tarfile.open(self.path, "r:", tarinfo=_Member) as tar:
                 for found in tar:
-                    content = tar.extractfile(found) if found.isreg() else None
+                    content = tar.extractfile(found) if found.isreg() and found.size >= 0 else None
                     if content is None:
                         raise Refused(f"{self.path} holds {found.name!r}, which is no file: this is no backup of ours.")
-                    yield Entry(safe(found.name), found.size, found.mtime, content)
-        except (tarfile.TarError, EOFError) as cause:
+                    yield Entry(safe(found.name), found.size, _time(found.mtime), content)
+        except (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError) as cause:
             raise Refused(CUT.format(self.path)) from cause
 
     def _in_folder(self) -> Iterator[Entry]:
+        if not (self.path / manifest.NAME).is_file():
+            raise Refused(NO_MANIFEST.format(self.path))
         for path in sorted(self.path.rglob("*")):
             if path.is_symlink() or not (path.is_file() or path.is_dir()):
                 raise Refused(f"{self.path} holds {path.name!r}, which is no file: this is no backup of ours.")
@@ -198,8 +232,10 @@ class Source:
         said = None
         try:
             for entry in self.entries():
+                if entry.name in found:
+                    raise Refused(f"{self.path} holds {entry.name!r} twice, which no backup of ours does.")
                 if entry.name == manifest.NAME:
-                    said = manifest.read(entry.content.read())
+                    said = manifest.read(_small(entry, manifest.LARGEST))
                 else:
                     hashed = Hashed(entry.content, entry.size)
                     while hashed.read(PIECE):
@@ -210,7 +246,7 @@ class Source:
         except OSError as cause:
             raise Refused(f"{self.path} can't be read ({cause.strerror or cause}).") from cause
         if said is None:
-            raise Refused(f"{self.path} has no manifest: it was cut off, or is no backup. Use another one.")
+            raise Refused(NO_MANIFEST.format(self.path))
         self._compare(said, found)
         return said
 
@@ -236,19 +272,33 @@ class Source:
 
     def read(self, name: str) -> bytes | None:
         """A small file of it."""
-        return next((entry.content.read() for entry in self.entries() if entry.name == name), None)
+        return next((_small(entry, PIECE) for entry in self.entries() if entry.name == name), None)
 
 
 def opened(path: Path) -> Source:
     if not path.exists():
         raise Refused(f"There is no {path}.")
+    if not (path.is_file() or path.is_dir()):
+        raise Refused(f"{path} is neither a file nor a folder, so it is no backup.")
     return Source(path)
+
+
+def _small(entry: Entry, most: int) -> bytes:
+    """All of it at once, which only what we know to be small may be."""
+    if entry.size > most:
+        raise Refused(f"{entry.name} in this backup is larger than any of ours: it is not used.")
+    return entry.content.read()
+
+
+def _time(said: float) -> float:
+    """A time that a file can have, whatever was written."""
+    return said if 0 <= said < 2**32 else 0.0
 
 
 def safe(name: str) -> str:
     """The name of a file that a backup may hold: nothing that leads out of a folder, nothing we don't know."""
     parts = PurePosixPath(name).parts
     is_ours = name in FILES or (len(parts) > 1 and parts[0] in FOLDERS)
-    if not is_ours or ".." in parts or name.startswith("/") or str(PurePosixPath(name)) != name:
+    if not is_ours or ".." in parts or "\0" in name or name.startswith("/") or str(PurePosixPath(name)) != name:
         raise Refused(f"This backup holds {name!r}, which no backup of ours holds: it is not used.")
     return name

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import shutil
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,6 +19,7 @@ from .refused import Refused
 
 DEBIAN_KEEPS_THEM = Path("/usr/lib/postgresql")
 OF_LIBPQ = {"sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT", "sslcert": "PGSSLCERT", "sslkey": "PGSSLKEY"}
+PIECE = 1024 * 1024
 TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename"
 TRIGGERS = "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal ORDER BY tgname"
 
@@ -68,7 +66,10 @@ class Database:
         try:
             return psycopg.connect(address, autocommit=autocommit)
         except psycopg.Error as cause:
-            raise Refused("PostgreSQL does not answer at the address of DATABASE_URL: is it running?") from cause
+            raise Refused(
+                f"PostgreSQL does not answer at {self.host or 'this machine'}{self.port and f':{self.port}'}: is it "
+                "running? (One of a folder's own runs for as long as ./emma up --postgres does.)"
+            ) from cause
 
 
 def program(name: str, at_least: int = 0) -> str:
@@ -98,6 +99,13 @@ def dump(database: Database, target: IO[bytes]) -> Contents:
         shape = ["--format=custom", "--no-owner", "--no-privileges"]
         _run([pg_dump, *shape, f"--snapshot={snapshot[0] if snapshot else ''}"], database, stdout=target)
         return _counted(link)
+
+
+def is_superuser(database: Database) -> bool:
+    """Whether what is loaded as this role may do anything on the whole server, and on its machine."""
+    with database.connect() as link:
+        found = link.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone()
+        return bool(found and found[0])
 
 
 def contents(database: Database) -> Contents:
@@ -131,40 +139,26 @@ def rows_in(dumped: Path) -> dict[str, int]:
     rows: dict[str, int] = {}
     command = [program("pg_restore"), "--data-only", "--file=-", str(dumped)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as reading:  # noqa: S603
-        table = None
-        for line in reading.stdout or ():
-            begins = re.match(rb'COPY public\."?([^ "]+)"? ', line) if table is None else None
+        table, begins_a_line = None, True
+        # In pieces: of a dump that somebody made for us, one line might fill the memory.
+        while piece := reading.stdout.readline(PIECE) if reading.stdout else b"":
+            begins = re.match(rb'COPY public\."?([^ "]+)"? ', piece) if table is None and begins_a_line else None
             if begins:
-                table = begins[1].decode()
+                table = begins[1].decode(errors="replace")
                 rows[table] = 0
-            elif line == b"\\.\n":
+            elif begins_a_line and piece == b"\\.\n":
                 table = None
-            elif table is not None:
+            elif begins_a_line and table is not None:
                 rows[table] += 1
+            begins_a_line = piece.endswith(b"\n")
     if reading.returncode != 0:
         raise Refused("pg_restore can't read the dump in this backup: it may be of a newer PostgreSQL.")
     return dict(sorted(rows.items()))
-
-
-@contextmanager
-def scratch_beside(database: Database) -> Iterator[Database | None]:
-    """A database for a moment on the same server; None when this role may not make one."""
-    name = f"emma_verify_{secrets.token_hex(6)}"
-    with database.connect(autocommit=True) as link:
-        try:
-            link.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name)))
-        except psycopg.errors.InsufficientPrivilege:
-            yield None
-            return
-        try:
-            yield replace(database, name=name)
-        finally:
-            link.execute(sql.SQL("DROP DATABASE {}").format(sql.Identifier(name)))
 
 
 def _run(command: list[str], database: Database, **more: Any) -> None:
     """Its words go into ours: PostgreSQL's programs say well what is wrong, and no password."""
     done = subprocess.run(command, env=database.environment(), stderr=subprocess.PIPE, check=False, **more)  # noqa: S603
     if done.returncode != 0:
-        words = done.stderr.decode(errors="replace").strip().splitlines()
-        raise Refused(f"{Path(command[0]).name} failed: {words[-1] if words else 'it said nothing'}")
+        words = done.stderr.decode(errors="replace").strip().splitlines() or ["it said nothing"]
+        raise Refused(f"{Path(command[0]).name} failed: {next((one for one in words if 'error' in one), words[-1])}")

@@ -18,14 +18,12 @@ from emma_eval import prepare
 from emma_eval.bucket import bucket_of_this_site
 from emma_eval.start import read_settings
 
-from . import postgresql, site, sqlite
+from . import postgresql, proof, site, sqlite
 from .archive import Source
 from .contents import compare
-from .manifest import Manifest
+from .manifest import ENGINES, Manifest
 from .refused import Refused
 from .take import copy_of
-
-ENGINES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 
 
 @dataclass(frozen=True)
@@ -33,15 +31,22 @@ class Restored:
     """What is there now. `applied`: migrations of this version that the backup did not have yet."""
 
     said: Manifest
+    who_made_it: str
     applied: int
     files: int
     has_same_secret: bool
     lacking: tuple[str, ...]
+    ran_as_superuser: bool
+    has_demo_team: bool
 
 
 def restore(source: Source) -> Restored:
     said = source.checked()
+    _refuse_the_folder_of_another(_folder())
     made_secret = _get_ready(source)
+    # The secret that came with it proves nothing.
+    known_secrets = () if made_secret else (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    who_made_it = proof.who_made(said, known_secrets)
     _refuse_what_does_not_fit(said)
     var = Path(settings.VAR_DIR)
     prepare.make_folders(var)
@@ -54,16 +59,37 @@ def restore(source: Source) -> Restored:
         prepare.write_secret(var, made_secret)
     applied = len(waiting(said))
     call_command("migrate", interactive=False, verbosity=0)
-    same = site.fingerprint(settings.SECRET_KEY) == said.secret_fingerprint
-    return Restored(said, applied, files, same, lacking_in_bucket(said))
+    return Restored(
+        said=said,
+        who_made_it=who_made_it,
+        applied=applied,
+        files=files,
+        has_same_secret=site.fingerprint(settings.SECRET_KEY) == said.secret_fingerprint,
+        lacking=lacking_in_bucket(said),
+        ran_as_superuser=said.engine == "postgresql" and postgresql.is_superuser(site.postgres()),
+        has_demo_team=site.has_demo_team(),
+    )
+
+
+def _folder() -> Path:
+    return Path(os.environ.get("EMMA_VAR") or site.BASE_DIR / "var").resolve()
+
+
+def _refuse_the_folder_of_another(var: Path) -> None:
+    """What root puts there, the user that the site runs as could not read."""
+    owner = var.stat().st_uid if var.exists() else os.geteuid()
+    if os.geteuid() == 0 and owner != 0:
+        raise Refused(
+            f"{var} belongs to the user {owner}: restore as that user, or the site can't read what is put there."
+        )
 
 
 def _get_ready(source: Source) -> str:
     """The settings want a secret: the environment's, this folder's, the backup's own, or a new one."""
-    var = Path(os.environ.get("EMMA_VAR") or site.BASE_DIR / "var").resolve()
+    var = _folder()
     made = ""
     if not os.environ.get("EMMA_SECRET_KEY") and not (var / "secret_key").exists():
-        made = (source.read("secret_key") or b"").decode().strip() or prepare.new_secret()
+        made = (source.read("secret_key") or b"").decode(errors="replace").strip() or prepare.new_secret()
         os.environ["EMMA_SECRET_KEY"] = made
     read_settings()
     django.setup()
@@ -75,10 +101,14 @@ def _get_ready(source: Source) -> str:
 
 def _refuse_what_does_not_fit(said: Manifest) -> None:
     if said.engine != site.engine():
+        mend = (
+            "leave out --postgres and DATABASE_URL"
+            if said.engine == "sqlite"
+            else "set DATABASE_URL, or let ./emma restore --postgres bring a PostgreSQL of its own"
+        )
         raise Refused(
             f"This backup is of a site on {ENGINES[said.engine]}, and this one is configured for "
-            f"{ENGINES[site.engine()]}: set DATABASE_URL to match, or leave it out for SQLite "
-            "(./emma restore --postgres brings a PostgreSQL of its own)."
+            f"{ENGINES[site.engine()]}: {mend}."
         )
     unknown = sorted(set(said.migrations) - known())
     if unknown:

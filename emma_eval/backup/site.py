@@ -58,6 +58,17 @@ def keeps_its_secret() -> bool:
     return not os.environ.get("EMMA_SECRET_KEY", "").strip() and secret_path().exists()
 
 
+def keeps_its_postgres() -> bool:
+    """Whether the database is the one that `./emma up --postgres` runs in this folder."""
+    return not os.environ.get("DATABASE_URL", "").strip() and (settings.VAR_DIR / "database_url").exists()
+
+
+def has_demo_team() -> bool:
+    from emma_eval.accounts.models import User
+
+    return User.objects.filter(is_demo=True).exists()
+
+
 def fingerprint(secret: str) -> str:
     """Tells whether two secrets are the same, and nothing else: they are long and random."""
     return hashlib.sha256(f"emma-eval backup {secret}".encode()).hexdigest()[:16]

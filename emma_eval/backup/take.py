@@ -41,7 +41,7 @@ def take(target: Path, with_files: bool, now: datetime) -> Manifest:
             bucket=bucket.name if bucket else "",
             objects=objects,
         )
-        archive.finish(kept, said)
+        archive.finish(kept, said, settings.SECRET_KEY)
     return said
 
 
