@@ -20,6 +20,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from results.export.columns import COLUMN_BY_KEY
 from tests.bench.server import OURS, ROOT, Client, Request, Server
 
 SLOW = 4
@@ -186,6 +187,29 @@ def test_slow_readers_and_uploaders_delay_nobody(site: Site) -> None:
 
 def _ninth_tenth(seconds: list[float]) -> float:
     return quantiles(seconds, n=10)[-1]
+
+
+def test_a_workbook_that_is_written_while_it_is_waited_for_delays_nobody(site: Site) -> None:
+    """It is worked on for as long as its reader waits, in the process that answers the pages."""
+    quiet, beside = seconds_of_pages(site), []
+    writing = threading.Thread(target=_fetch_workbook, args=(site,))
+    writing.start()
+    while writing.is_alive():
+        beside += seconds_of_pages(site)
+    writing.join()
+    assert _ninth_tenth(beside) <= _ninth_tenth(quiet) + MOST_LATER_S, (quiet, beside)
+
+
+def _fetch_workbook(site: Site) -> None:
+    client = Client(site.server)
+    body = urlencode({"format": "xlsx", "column": list(COLUMN_BY_KEY)}, doseq=True).encode()
+    headers = {
+        "Cookie": f"session={site.another_session}; csrf={TOKEN}",
+        "X-CSRFToken": TOKEN,
+        "Content-Type": "application/x-www-form-urlencoded",
+    }
+    client.ask(Request("/results/export/", "POST", headers, body))
+    client.close()
 
 
 def test_what_somebody_reads_slowly_is_not_piled_up_for_them(site: Site) -> None:

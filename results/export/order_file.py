@@ -59,22 +59,23 @@ class Wanted:
 
 
 def note_export(user: User, wanted: Wanted) -> None:
-    """One line of the audit trail. Only the trained may read it where the export tells of Safety.
-
-    An export without a row may tell of it by its filters alone.
-    """
-    may_tell = user.is_trained and (not wanted.count or _holds_covered_rows(user, wanted.asked))
+    """One line of the audit trail. Only the trained may read it where the export tells of Safety."""
     are_all = len(wanted.columns) == len(COLUMNS)
     audit.record(
         user,
         "exported results",
-        is_safety=may_tell,
+        is_safety=_may_tell_of_safety(user, wanted),
         script=wanted.asked.filters.script,
         format=FORMAT_NAMES[wanted.format],
         rows=wanted.count_in_words,
         filters=[chip.words for chip in chips_of(wanted.asked, wanted.choices)],
         columns="all" if are_all else [column.name for column in wanted.columns],
     )
+
+
+def _may_tell_of_safety(user: User, wanted: Wanted) -> bool:
+    """By its rows; an export without a row may tell of it by its filters alone."""
+    return user.is_trained and (not wanted.count or _holds_covered_rows(user, wanted.asked))
 
 
 def _holds_covered_rows(user: User, asked: Asked) -> bool:
@@ -93,7 +94,7 @@ def note_the_end(user: User, wanted: Wanted, slices: Iterable[list[Line]]) -> It
         audit.record(
             user,
             "ended an export",
-            is_safety=user.is_trained,
+            is_safety=_may_tell_of_safety(user, wanted),
             script=wanted.asked.filters.script,
             format=FORMAT_NAMES[wanted.format],
             rows=f"{rows:,}",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +26,7 @@ from ..export.columns import COLUMNS
 from ..export.export_form import Chosen, ExportForm, imported
 from ..export.make_file import STORAGE, folder_of_our_own
 from ..export.order_file import EXPORTS, MOST_AT_ONCE, Format, Wanted, note_export, note_the_end, order_file
-from ..export.read_rows import count_rows, read_rows
+from ..export.read_rows import Line, count_rows, read_rows
 from ..export.rights import EXPORTERS
 from ..export.write_lines import as_csv, as_json_lines
 from ..export.write_workbook import MOST_ROWS, Workbook
@@ -42,6 +44,7 @@ CONTENT_TYPES = {
     Format.WORKBOOK: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
 SHOWN = 10
+_in_turn = threading.Lock()
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -149,10 +152,23 @@ def _workbook(user: User, wanted: Wanted) -> FileResponse:
     """Written to the disk first: a workbook is no stream, its table of contents stands at its end."""
     with folder_of_our_own() as folder:
         path = folder / "results.xlsx"
+        slices = read_rows(user, wanted.asked, wanted.columns)
         with Workbook(path, wanted.columns) as book:
-            for lines in read_rows(user, wanted.asked, wanted.columns):
-                book.add(lines)
+            while _add_next(book, slices):
+                pass
         return FileResponse(path.open("rb"))  # an open file outlives its folder
+
+
+def _add_next(book: Workbook, slices: Iterator[list[Line]]) -> bool:
+    """The next slice of a workbook; False after the last. Of several workbooks only one is worked on at a time.
+
+    All threads of a process share one processor: pages beside them wait for one workbook, however many are written.
+    """
+    with _in_turn:
+        lines = next(slices, None)
+        if lines is not None:
+            book.add(lines)
+    return lines is not None
 
 
 @require_safe

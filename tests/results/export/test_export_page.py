@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from django.test import Client
@@ -12,7 +14,7 @@ from django.utils import timezone
 
 from emma_eval.accounts.models import Attempt, AuditEntry, User
 from emma_eval.accounts.roles import Role
-from results.export import order_file
+from results.export import order_file, read_rows
 from results.export.columns import COLUMNS
 from results.export.export_form import imported
 from results.export.order_file import EXPORTS
@@ -197,6 +199,56 @@ def test_a_stream_is_counted_no_further_than_the_list(
     assert AuditEntry.objects.get(action="exported results").details["rows"] == "more than 2"
 
 
+@pytest.mark.parametrize("format", ["csv", "jsonl"])
+def test_where_the_rows_were_not_counted_at_first_a_line_at_the_end_does(
+    client: Client, kinds: Kinds, owner: User, format: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exports, "MOST_COUNTED", 2)
+    exported(client, format, "script=bad-news-day")
+    entry = AuditEntry.objects.get(action="ended an export")
+    assert (entry.actor, entry.script, entry.is_safety) == (owner, "bad-news-day", False)
+    assert (entry.details["rows"], entry.details["whole"]) == ("4", True)
+
+
+def test_that_line_says_where_an_export_was_broken_off(
+    client: Client, kinds: Kinds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exports, "MOST_COUNTED", 2)
+    monkeypatch.setattr(read_rows, "ROWS_AT_FIRST", 1)
+    answer = ask(client, "jsonl")
+    next(iter(answer.streaming_content))
+    assert not AuditEntry.objects.filter(action="ended an export").exists()
+    for close in answer._resource_closers:  # the reader went away
+        close()
+    details = AuditEntry.objects.get(action="ended an export").details
+    assert (details["rows"], details["whole"]) == ("1", False)
+
+
+def test_an_export_that_was_counted_at_first_has_one_line(client: Client, kinds: Kinds) -> None:
+    exported(client, "csv")
+    assert AuditEntry.objects.filter(action__contains="export").count() == 1
+
+
+def test_files_that_were_made_are_told_apart_by_their_filters_and_columns(
+    client: Client, kinds: Kinds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exports, "MOST_AT_ONCE", 0)
+    ask(client, "xlsx")
+    ask(client, "xlsx", "script=bad-news-day&started=yes", ["id", "comment"])
+    said = html_of(page(client))
+    assert "without a filter, all columns" in said
+    assert "<bdi>Script: Bad news day</bdi>, <bdi>The call took place</bdi>, 2 columns" in said
+
+
+def test_each_format_says_whether_it_can_be_imported_again(client: Client, kinds: Kinds) -> None:
+    hints = {choice.name: choice.hint for choice in page(client).context["chosen"].formats()}
+    assert [name for name, hint in hints.items() if "Can be imported again." in hint] == ["CSV", "XLSX"]
+
+
+def test_a_spreadsheet_that_separates_by_semicolons_is_led_to_a_workbook(client: Client, kinds: Kinds) -> None:
+    assert "separate by semicolons, as in much of Europe? Take XLSX." in html_of(page(client))
+
+
 def test_nobody_asks_for_dozens_of_exports_at_once(client: Client, kinds: Kinds, owner: User) -> None:
     for _ in range(EXPORTS.most):
         ask(client, "csv", columns=["id"]).getvalue()
@@ -240,3 +292,28 @@ def test_above_fifty_thousand_rows_a_workbook_is_made_in_the_background(
     assert export.query == "sort=content&direction=asc"
     assert AuditEntry.objects.filter(action="exported results").count() == 2
     assert f'href="/results/export/{export.pk}/"' in page(client).text
+
+
+def test_of_several_workbooks_one_is_worked_on_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise each would make every page of the site wait some more. The books stand for slow ones."""
+    at_work: list[int] = []
+    most: list[int] = []
+
+    class Book:
+        def add(self, lines: object) -> None:
+            at_work.append(1)
+            most.append(len(at_work))
+            time.sleep(0.02)
+            at_work.pop()
+
+    def write() -> None:
+        book, slices = cast("Any", Book()), iter([[], [], []])
+        while exports._add_next(book, cast("Any", slices)):
+            pass
+
+    threads = [threading.Thread(target=write) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1] * 9

@@ -65,6 +65,28 @@ def kept_files(settings: Any) -> list[Path]:
     return list(Path(settings.IMPORTS_DIR).iterdir())
 
 
+# --- words ---------------------------------------------------------------------------------------
+
+
+def test_the_page_says_what_it_takes_and_what_of_an_export_does_not_come_along(eval_client: Client) -> None:
+    page = " ".join(page_of(eval_client, reverse("import_sheet")).split())
+    assert "<h1>Import results</h1>" in page
+    assert "From the old results sheet, or from a file that was exported here." in page
+    assert (
+        "What does not come along: the moments of the call, the result's number, the tester's name, "
+        "the version of the script, and when it was filed and reviewed." in page
+    )
+    for column in ("Call date", "Script title", "Area", "Order known"):  # those that are left without a word
+        assert column in page
+
+
+def test_the_preview_of_an_export_names_what_stays_behind(eval_client: Client, tmp_path: Path) -> None:
+    exported = {**GOOD, "Number": "5", "Tester name": "Ana", "Call date": "2026-03-02", "Moments": "0:30 she froze"}
+    content = as_csv(tmp_path / "made.csv", [exported], columns=list(exported)).read_bytes()
+    said = page_of(eval_client, send(eval_client, content, "results.csv")["Location"])
+    assert "These columns of an export are not imported: Number, Tester name, Moments." in said
+
+
 # --- upload --------------------------------------------------------------------------------------
 
 
