@@ -10,7 +10,7 @@ from django.conf import settings
 
 IN_TEMPLATES = re.compile(r"""\|date:["']([^"']+)["']""")
 DAYS = {"j M Y", "j M Y, H:i", "j M Y, H:i:s"}
-NOT_DAYS = {"H:i", "c"}  # a time of today; the machine's form in <time datetime>
+NOT_DAYS = {"H:i", "H:i:s", "c"}  # times of today; the machine's form in <time datetime>
 
 
 def test_every_day_on_a_page_or_in_a_mail_is_written_the_same_way() -> None:
