@@ -19,7 +19,7 @@ from django.db.models import F
 from django.db.models.functions import Coalesce
 
 from emma_eval.accounts.models import User
-from results.listing.keyset import Cursor, Order
+from results.listing.keyset import Cursor, Order, walk
 from results.listing.list_results import Asked
 from results.models import Call, Moment, Problem, Result, ResultQuerySet
 
@@ -59,7 +59,7 @@ def _let_go_of_the_database() -> None:
 def _slice(user: User, asked: Asked, columns: Sequence[Column], cursor: Cursor | None, size: int) -> list[Any]:
     order = asked.sort.order
     rows = asked.filters.narrow_in_order(Result.objects.visible_to(user), order.column)
-    return _walk(_with_version(user, rows).values_list(*_needed(order, columns), named=True), order, cursor, size)
+    return walk(_with_version(user, rows).values_list(*_needed(order, columns), named=True), order, cursor, size)
 
 
 def _needed(order: Order, columns: Sequence[Column]) -> list[str]:
@@ -72,15 +72,6 @@ def _with_version(user: User, rows: ResultQuerySet) -> ResultQuerySet:
     """The number of the script's version as this person knows it: `ScriptVersion.number_for`, for many rows."""
     number, open_number = F("script_version__number"), F("script_version__open_number")
     return rows.annotate(version_known=number if user.is_trained else Coalesce(open_number, number))
-
-
-def _walk(rows: Any, order: Order, cursor: Cursor | None, size: int) -> list[Any]:
-    found: list[Any] = []
-    for part in order.parts_from(rows, cursor):
-        found += part[: size - len(found)]
-        if len(found) == size:
-            break
-    return found
 
 
 def _with_what_stands_beside(user: User, rows: list[Any], columns: Sequence[Column]) -> list[Line]:

@@ -157,12 +157,12 @@ def page_of(rows: QuerySet[Any, Any], order: Order, place: Place, size: int = PA
     when nothing is left behind the cursor.
     """
     if place.is_before:
-        found = _walk(rows, order.turned(), place.cursor, size + 1)
+        found = walk(rows, order.turned(), place.cursor, size + 1)
         if len(found) > size:
             shown = found[:size][::-1]
             return Page(shown, _cursor_of(shown[0], order), _cursor_of(shown[-1], order))
         place = Place()
-    found = _walk(rows, order, place.cursor, size + 1)
+    found = walk(rows, order, place.cursor, size + 1)
     if place.cursor and not found:
         return page_of(rows, order, Place(), size)
     shown = found[:size]
@@ -177,7 +177,7 @@ def _cursor_of(row: Any, order: Order) -> Cursor:
     return Cursor(getattr(row, order.column), row.id)
 
 
-def _walk(rows: QuerySet[Any, Any], order: Order, cursor: Cursor | None, most: int) -> list[Any]:
+def walk(rows: QuerySet[Any, Any], order: Order, cursor: Cursor | None, most: int) -> list[Any]:
     """At most so many rows behind the cursor; mostly from one part of the list, at its borders from more."""
     found: list[Any] = []
     for part in order.parts_from(rows, cursor):
