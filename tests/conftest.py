@@ -19,18 +19,9 @@ from emma_eval.accounts import append_only
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
 from tests import make
+from tests.chromium import CHROMIUM_ARGS
 from tests.s3 import S3Server, s3_server
 
-# What keeps Chromium quiet and at home; --no-sandbox because the tests may run as root.
-CHROMIUM_ARGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 OpenPage = Callable[..., Page]
 
 # Playwright's loop runs in the thread of the test; Django would otherwise refuse it the database.

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import signal
 import uuid
-from pathlib import Path
 
-from playwright.sync_api import Browser, BrowserContext, Page, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Page, expect
 
 from emma_eval.accounts.models import User
 from results.live_call.begin_call import begin_call
 from results.models import Call
 from scripts_catalog.models import Script
-from tests.conftest import CHROMIUM_ARGS, sign_in
 
 RATED = ("listening_timing", "content", "voice_audio", "face_video", "emotional_fit")
 
@@ -55,31 +49,6 @@ def standing(page: Page, words: str) -> None:
 def moments_are(page: Page, *states: str) -> None:
     """The states of the moments in the list, newest first."""
     expect(page.locator("[data-moments] [data-standing]")).to_have_text(list(states), timeout=15_000)
-
-
-def home(chromium: Browser, folder: Path, user: User, live_server: LiveServer) -> BrowserContext:
-    """A browser whose memory is in a folder, so that it survives the browser."""
-    context = chromium.browser_type.launch_persistent_context(
-        str(folder), executable_path=shutil.which("chromium"), args=CHROMIUM_ARGS, base_url=live_server.url
-    )
-    sign_in(context, user, live_server.url)
-    return context
-
-
-def kill(folder: Path) -> None:
-    """End every process of the browser that lives in this folder, as a dead battery would."""
-    found = 0
-    for each in Path("/proc").iterdir():
-        if not each.name.isdecimal():
-            continue
-        try:
-            command = (each / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if f"--user-data-dir={folder}".encode() in command.split(b"\0"):
-            os.kill(int(each.name), signal.SIGKILL)
-            found += 1
-    assert found
 
 
 def file_the_result(page: Page) -> None:

@@ -10,7 +10,6 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from emma_eval.accounts.models import User
-from emma_eval.accounts.roles import Role
 from emma_eval.accounts.session_store import Session
 from results.filing.correct_result import correct_result, filing_of
 from results.models import Result
@@ -22,11 +21,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 FILED = re.compile(r"/results/\d+/$")
 KEPT = "Not saved yet: kept in this browser"
-
-
-@pytest.fixture
-def tess(live_server: LiveServer) -> User:
-    return make.user("tess@example.test", Role.TESTER, name="Tess")
 
 
 @pytest.fixture

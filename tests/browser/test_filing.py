@@ -10,7 +10,6 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from emma_eval.accounts.models import User
-from emma_eval.accounts.roles import Role
 from results.models import Draft, Result
 from scripts_catalog.models import Build, Script
 from tests import make
@@ -22,11 +21,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FORM = "/results/new/?script=show-an-object"
 FILED = re.compile(r"/results/\d+/$")
 AXE_RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
-
-
-@pytest.fixture
-def tess(live_server: LiveServer) -> User:
-    return make.user("tess@example.test", Role.TESTER, name="Tess")
 
 
 @pytest.fixture

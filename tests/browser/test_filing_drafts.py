@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import signal
 import time
 from pathlib import Path
 from random import Random
 
 import pytest
 from django.conf import settings
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from emma_eval.accounts.models import User
-from emma_eval.accounts.roles import Role
 from emma_eval.accounts.session_store import Session
 from results.models import Draft, Result
 from scripts_catalog.models import Build, Script
 from tests import make
 from tests.browser.copies import copies
-from tests.conftest import CHROMIUM_ARGS, OpenPage, sign_in
+from tests.browser.lasting import home, kill
+from tests.conftest import OpenPage, sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 FORM = "/results/new/?script=bad-news-day"
 FILED = re.compile(r"/results/\d+/$")
-
-
-@pytest.fixture
-def tess(live_server: LiveServer) -> User:
-    return make.user("tess@example.test", Role.TESTER, name="Tess")
 
 
 @pytest.fixture(autouse=True)
@@ -105,15 +97,6 @@ def test_offline_in_the_middle(open_page: OpenPage, tess: User) -> None:
     assert Result.objects.get().comment == "Online. Offline."
 
 
-def home(chromium: Browser, folder: Path, user: User, live_server: LiveServer) -> BrowserContext:
-    """A browser whose memory is in a folder, so that it survives the browser."""
-    context = chromium.browser_type.launch_persistent_context(
-        str(folder), executable_path=shutil.which("chromium"), args=CHROMIUM_ARGS, base_url=live_server.url
-    )
-    sign_in(context, user, live_server.url)
-    return context
-
-
 def test_a_closed_browser_brings_back_what_only_it_had(
     chromium: Browser, tmp_path: Path, tess: User, live_server: LiveServer
 ) -> None:
@@ -140,19 +123,6 @@ def test_a_closed_browser_brings_back_what_only_it_had(
     context.close()
 
 
-def processes_of(folder: Path) -> list[int]:
-    found = []
-    for each in Path("/proc").iterdir():
-        if each.name.isdecimal():
-            try:
-                command = (each / "cmdline").read_bytes()
-            except OSError:
-                continue
-            if f"--user-data-dir={folder}".encode() in command.split(b"\0"):
-                found.append(int(each.name))
-    return found
-
-
 def test_a_killed_browser_loses_at_most_two_seconds(
     chromium: Browser, tmp_path: Path, tess: User, live_server: LiveServer
 ) -> None:
@@ -162,8 +132,7 @@ def test_a_killed_browser_loses_at_most_two_seconds(
     address = page.url
     type_comment(page, "Typed two seconds before the end.")
     page.wait_for_timeout(2_000)
-    for process in processes_of(tmp_path):
-        os.kill(process, signal.SIGKILL)
+    kill(tmp_path)
     second = home(chromium, tmp_path / "another", tess, live_server)
     page = second.new_page()
     page.goto(address)
@@ -184,10 +153,7 @@ def test_offline_a_killed_browser_loses_at_most_two_seconds_whenever_it_is_kille
         context.set_offline(True)
         page.locator("#id_comment").focus()
         typed = type_until(page, time.monotonic() + rng.uniform(2.2, 4.0))
-        processes = processes_of(folder)
-        assert processes
-        for process in processes:
-            os.kill(process, signal.SIGKILL)
+        kill(folder)
         killed_at = time.monotonic()
         context = home(chromium, folder, tess, live_server)
         page = context.new_page()

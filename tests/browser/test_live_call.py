@@ -10,11 +10,10 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from emma_eval.accounts.models import User
-from emma_eval.accounts.roles import Role
 from results.models import Call, Result
-from scripts_catalog.models import Build, Script, Site
+from scripts_catalog.models import Build, Site
 from tests import make
-from tests.browser.beside_a_call import begin, file_the_result, go_to, mark, moments_are, new_call, rest, standing
+from tests.browser.beside_a_call import begin, file_the_result, go_to, mark, moments_are, rest, standing
 from tests.browser.test_every_page import faults_of
 from tests.conftest import OpenPage
 
@@ -24,26 +23,6 @@ PHONE = (
     "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 "
     "Mobile Safari/537.36"
 )
-
-
-@pytest.fixture
-def tess(live_server: LiveServer) -> User:
-    return make.user("tess@example.test", Role.TESTER, name="Tess")
-
-
-@pytest.fixture(autouse=True)
-def build(live_server: LiveServer) -> Build:
-    return make.build("2026.10", is_current=True)
-
-
-@pytest.fixture
-def script(live_server: LiveServer) -> Script:
-    return make.script("bad-news-day", title="Bad news day")
-
-
-@pytest.fixture
-def call(tess: User, script: Script, build: Build) -> Call:
-    return new_call(tess, script)
 
 
 def test_a_whole_call_on_a_phone(open_page: OpenPage, tess: User, call: Call, live_server: LiveServer) -> None:

@@ -9,13 +9,10 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 from playwright.sync_api import Page, expect
-from pytest_django.live_server_helper import LiveServer
 
 from emma_eval.accounts.models import User
-from emma_eval.accounts.roles import Role
 from results.models import Call
-from tests import make
-from tests.browser.beside_a_call import begin, go_to, mark, moments_are, new_call, standing
+from tests.browser.beside_a_call import begin, go_to, mark, moments_are, standing
 from tests.conftest import OpenPage
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -35,17 +32,6 @@ _NOTE_PRESSES = """
   window.presses = [];
   addEventListener("pointerdown", (event) => window.presses.push(event.timeStamp), true);
 """
-
-
-@pytest.fixture
-def tess(live_server: LiveServer) -> User:
-    return make.user("tess@example.test", Role.TESTER, name="Tess")
-
-
-@pytest.fixture
-def call(tess: User) -> Call:
-    make.build("2026.10", is_current=True)
-    return new_call(tess, make.script("bad-news-day", title="Bad news day"))
 
 
 def presses(page: Page) -> list[float]:

@@ -6,38 +6,16 @@ import re
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
-from pytest_django.live_server_helper import LiveServer
 
 from emma_eval.accounts.models import User
-from emma_eval.accounts.roles import Role
 from results.models import Call
-from scripts_catalog.models import Build, Script
+from scripts_catalog.models import Script
 from tests import make
 from tests.browser.beside_a_call import begin, go_to, mark, moments_are, new_call, rest, standing
 from tests.browser.copies import copies
 from tests.conftest import OpenPage
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-
-@pytest.fixture
-def tess(live_server: LiveServer) -> User:
-    return make.user("tess@example.test", Role.TESTER, name="Tess")
-
-
-@pytest.fixture(autouse=True)
-def build(live_server: LiveServer) -> Build:
-    return make.build("2026.10", is_current=True)
-
-
-@pytest.fixture
-def script(live_server: LiveServer) -> Script:
-    return make.script("bad-news-day", title="Bad news day")
-
-
-@pytest.fixture
-def call(tess: User, script: Script, build: Build) -> Call:
-    return new_call(tess, script)
 
 
 @pytest.fixture

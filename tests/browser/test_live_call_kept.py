@@ -17,22 +17,12 @@ from emma_eval.accounts.session_store import Session
 from results.models import Call, Moment
 from scripts_catalog.models import Script
 from tests import make
-from tests.browser.beside_a_call import begin, go_to, home, kill, mark, moments_are, new_call, standing
+from tests.browser.beside_a_call import begin, go_to, mark, moments_are, standing
 from tests.browser.copies import copies
+from tests.browser.lasting import home, kill
 from tests.conftest import OpenPage, sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-
-@pytest.fixture
-def tess(live_server: LiveServer) -> User:
-    return make.user("tess@example.test", Role.TESTER, name="Tess")
-
-
-@pytest.fixture
-def call(tess: User) -> Call:
-    make.build("2026.10", is_current=True)
-    return new_call(tess, make.script("bad-news-day", title="Bad news day"))
 
 
 def kept_here(page: Page) -> int:
