@@ -10,8 +10,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 NOTHING_ALLOWED = "camera=(), microphone=(), geolocation=(), display-capture=(), payment=(), usb=()"
-
-
 LARGEST_OF_STRANGERS = 2_000_000  # bytes; less than the proxies take in whole before they pass it on
 
 
