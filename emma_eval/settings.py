@@ -245,6 +245,7 @@ INSTALLED_APPS = [
     "template_partials",
     "emma_eval.outbox",
     "emma_eval.accounts",
+    "emma_eval.webhooks",
     "scripts_catalog",
     "results",
 ]

@@ -96,6 +96,11 @@ def trained_eval_member(db: None) -> User:
 
 
 @pytest.fixture
+def eval_lead(db: None) -> User:
+    return make.user("lea@example.test", Role.EVAL_TEAM, Role.EVAL_LEAD)
+
+
+@pytest.fixture
 def manager(db: None) -> User:
     return make.user("max@example.test", Role.MANAGER)
 

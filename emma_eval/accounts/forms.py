@@ -183,7 +183,8 @@ class TrainingForm(forms.Form):
 
 ROLE_HINTS = {
     Role.TESTER: "calls Emma and files results",
-    Role.EVAL_TEAM: "writes scripts, registers builds, imports sheets",
+    Role.EVAL_TEAM: "writes scripts, registers builds, imports sheets, reviews results",
+    Role.EVAL_LEAD: "sets gold results, sees how reviewers agree, decides between reviews",
     Role.MANAGER: "sees the dashboard, invites testers",
     Role.ADMINISTRATOR: "looks after people, roles and training",
 }

@@ -221,6 +221,36 @@ class Invitation(models.Model):
         return self.accepted_at is None and self.revoked_at is None and self.expires_at > timezone.now()
 
 
+class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
+    def in_force(self) -> ApiTokenQuerySet:
+        return self.filter(revoked_at=None, expires_at__gt=timezone.now(), owner__is_active=True)
+
+
+class ApiToken(models.Model):
+    """What a program signs in with in its owner's name: never more than its scopes, nor than the owner may now.
+
+    Kept as a digest; the token itself is shown once, when it is made.
+    """
+
+    owner = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
+    name = models.CharField(max_length=80)
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    begins_with = models.CharField(max_length=16, help_text="To tell tokens apart by.")
+    scopes = models.JSONField(default=list)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    used_at = models.DateTimeField(null=True, blank=True, help_text="About when it was last used.")
+
+    objects = ApiTokenQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.owner}"
+
+
 class Attempt(models.Model):
     """One try at something that is limited, such as a password. See throttle.py."""
 

@@ -1,4 +1,4 @@
-"""The four roles. Settings name them too, so nothing else is imported here."""
+"""The roles. Settings name them too, so nothing else is imported here."""
 
 from __future__ import annotations
 
@@ -10,5 +10,6 @@ class Role(StrEnum):
 
     TESTER = "tester"
     EVAL_TEAM = "eval team"
+    EVAL_LEAD = "eval lead"
     MANAGER = "manager"
     ADMINISTRATOR = "administrator"

@@ -7,7 +7,7 @@ from functools import cache
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from results.charts import rating_cells
+from results.charts.ratings import rating_cells
 from scripts_catalog import taxonomy
 
 NEVER_STARTED = format_html('<td colspan="{}" class="never quiet">never started</td>', len(taxonomy.DIMENSIONS))

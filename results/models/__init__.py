@@ -1,4 +1,4 @@
-"""What this room keeps: calls with their moments, drafts, results, and sheets that wait to be imported."""
+"""What this room keeps: calls, drafts, results and their reviews, rounds, tickets, counts, and what waits."""
 
 from .call import (
     MOST_CALL_MS,
@@ -24,10 +24,24 @@ from .result import (
     Change,
     Problem,
     ProblemOrder,
+    QueuedFor,
     Result,
     ResultQuerySet,
 )
+from .review import (
+    MOST_REASON_CHARACTERS,
+    Comment,
+    GoldAnswer,
+    Hold,
+    HoldQuerySet,
+    Review,
+    ReviewedProblem,
+    ReviewQuerySet,
+)
+from .round import Round, Ticket, TicketQuerySet, Wanted, WantedQuerySet
 from .sheet import SheetState, SheetUpload, SheetUploadQuerySet
+from .summary import RATING_COUNTS, RATINGS, Agreement, MonthCount, MonthTag, Source
+from .view import Digest, SavedView
 
 __all__ = [
     "ALWAYS_RATED",
@@ -38,26 +52,48 @@ __all__ = [
     "MOST_MOMENTS",
     "MOST_MOMENT_CHARACTERS",
     "MOST_NOTE_CHARACTERS",
+    "MOST_REASON_CHARACTERS",
     "MOST_ROUND_TRIPS",
+    "RATINGS",
+    "RATING_COUNTS",
+    "Agreement",
     "Browser",
     "Call",
     "CallQuerySet",
     "Change",
+    "Comment",
     "Connection",
     "Device",
+    "Digest",
     "Draft",
     "DraftQuerySet",
     "Export",
     "ExportQuerySet",
+    "GoldAnswer",
+    "Hold",
+    "HoldQuerySet",
     "Moment",
+    "MonthCount",
+    "MonthTag",
     "Problem",
     "ProblemOrder",
+    "QueuedFor",
     "Result",
     "ResultQuerySet",
+    "Review",
+    "ReviewQuerySet",
+    "ReviewedProblem",
+    "Round",
     "Run",
+    "SavedView",
     "SheetState",
     "SheetUpload",
     "SheetUploadQuerySet",
+    "Source",
     "State",
+    "Ticket",
+    "TicketQuerySet",
+    "Wanted",
+    "WantedQuerySet",
     "as_clock",
 ]

@@ -131,6 +131,10 @@ class Call(models.Model):
     )
     ended_at_ms = models.PositiveIntegerField(null=True, blank=True, help_text="On the call clock.")
 
+    revision = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Grows with every telling, so that a page knows which answer is newer."
+    )
+
     user_agent = models.CharField(max_length=500, blank=True, help_text="As the browser names itself.")
     browser = models.CharField(max_length=40, blank=True, help_text="Its family, such as Chrome or Safari.")
     browser_version = models.CharField(max_length=20, blank=True)

@@ -104,6 +104,15 @@ class ProblemOrder(models.TextChoices):
     GROUPS = "groups", "Order within each group only; the biggest is unknown"
 
 
+class QueuedFor(models.IntegerChoices):
+    """Why a result is to be looked at, the most pressing first; one that nothing speaks for is not in the queue."""
+
+    DISAGREEMENT = 1, "Testers disagree"
+    OTHER_TAG = 2, "An “Other” tag"
+    VERY_LOW = 3, "A very low rating"
+    SAMPLE = 4, "Picked at random"
+
+
 class Result(models.Model):
     """One script run on one call, as the tester filed it.
 
@@ -144,7 +153,12 @@ class Result(models.Model):
 
     filed_as_safety = models.BooleanField(default=False)
     version = models.PositiveIntegerField(default=1, help_text="Grows with every correction.")
-    reviewed_at = models.DateTimeField(null=True, blank=True)
+    reviewed_at = models.DateTimeField(
+        null=True, blank=True, help_text="When its first review was filed; from then on it stays as it is."
+    )
+    queued_for = models.PositiveSmallIntegerField(
+        null=True, blank=True, choices=QueuedFor.choices, help_text="Empty: nobody needs to look, or all have looked."
+    )
     taxonomy_edition = models.PositiveSmallIntegerField(default=taxonomy.EDITION)
 
     # Of the call's device, as the live-call page noted them; kept with the row, so that the list filters by them
@@ -177,6 +191,7 @@ class Result(models.Model):
         indexes = [
             models.Index(fields=["script", "called_at", "id", *DIMENSION_KEYS], name="result_script_called"),
             models.Index(fields=["call_uuid"], name="result_call"),
+            models.Index(fields=["queued_for", "id"], name="result_queued", condition=Q(queued_for__isnull=False)),
             models.Index(fields=["called_at", "id"], name="result_not_started", condition=Q(never_started=True)),
             *_indexes_of_the_machine(),
             *_indexes_of_the_list(),

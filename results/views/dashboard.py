@@ -14,7 +14,7 @@ from emma_eval.accounts.roles import Role, UserRequest, for_roles
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build
 
-from ..dashboard import FEWEST, LineSort, build_dashboard
+from ..dashboards.overview import FEWEST, LineSort, build_dashboard
 from ..listing.choices import choices_for
 from ..listing.filter_form import FilterForm
 from ..listing.filters import Filters

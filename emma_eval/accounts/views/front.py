@@ -21,6 +21,8 @@ def home(request: UserRequest) -> HttpResponse:
         return redirect("scripts")
     if request.user.has_role(Role.MANAGER, Role.EVAL_TEAM):
         return redirect("dashboard")
+    if request.user.has_role(Role.EVAL_LEAD):
+        return redirect("results")
     if request.user.has_role(Role.ADMINISTRATOR):
         return redirect("people")
     return render(request, "accounts/no_role.html", status=403)

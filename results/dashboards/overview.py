@@ -15,9 +15,9 @@ from django.db.models import Count, Q
 from emma_eval.accounts.models import User
 from scripts_catalog import taxonomy
 
-from .charts import Bar, share_bar, stacked_bars
-from .listing.filters import Filters
-from .models import DIMENSION_KEYS, Problem, Result, ResultQuerySet
+from ..charts.bars import Bar, share_bar, stacked_bars
+from ..listing.filters import Filters
+from ..models import DIMENSION_KEYS, Problem, Result, ResultQuerySet
 
 FEWEST = 5
 VALUES = tuple(value for value, _ in taxonomy.SCALE)

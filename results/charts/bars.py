@@ -1,5 +1,4 @@
-"""Ratings as HTML and charts as inline SVG, drawn on the server: no script, no inline style, colours by class
-for light, dark and print.
+"""Bars as inline SVG.
 
 Widths are percentages and text keeps its size, so a chart fits a phone as it fits a sheet of paper. Each
 has a title and a description; the page that shows one puts its figures in a table beside it.
@@ -8,12 +7,9 @@ has a title and a description; the page that shows one puts its figures in a tab
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-
-from scripts_catalog import taxonomy
 
 ROW, LABEL, BAR = 48, 16, 22
 NARROWEST_WITH_FIGURE = 7.0
@@ -90,21 +86,4 @@ def share_bar(part: int, whole: int) -> SafeString:
     share = f"{100 * part / whole:.1f}" if whole else "0"
     return format_html(
         '<svg class="share" width="100%" height="10" aria-hidden="true"><rect width="{}%" height="10"/></svg>', share
-    )
-
-
-def rating_cells(ratings: tuple[int | None, ...]) -> SafeString:
-    """The table cells of a result's ratings, in the order of the dimensions; None is N/A."""
-    cells = SafeString()
-    for dimension, rating in zip(taxonomy.DIMENSIONS, ratings, strict=True):
-        cells += _rating_cell(dimension.name, rating)
-    return cells
-
-
-@cache
-def _rating_cell(dimension: str, rating: int | None) -> SafeString:
-    """Written once for each dimension and rating: a list has hundreds of them."""
-    return format_html(
-        '<td class="rated" data-label="{}"><span class="rating rating-{}">{}</span></td>',
-        *(dimension, rating or "na", rating or "N/A"),
     )

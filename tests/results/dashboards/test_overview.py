@@ -13,7 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from emma_eval.accounts.models import User
-from results.dashboard import Dashboard
+from results.dashboards.overview import Dashboard
 from results.models import Problem, ProblemOrder, Result
 from scripts_catalog.models import Build, Script
 from tests import make

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from results.charts import Bar, share_bar, stacked_bars
+from results.charts.bars import Bar, share_bar, stacked_bars
 
 
 def drawn(*bars: Bar, title: str = "How often") -> ElementTree.Element:

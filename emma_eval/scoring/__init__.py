@@ -1,0 +1,1 @@
+"""Pure measures: no clock, no network, no framework. Anyone can run them."""

@@ -1,0 +1,81 @@
+"""Who is told of what happens here, by signed webhook, and how each telling went."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from emma_eval.accounts.keys import new_key
+from emma_eval.accounts.models import User
+
+
+class Endpoint(models.Model):
+    """An address that is told of events of these kinds: of what its owner may know at the time, and of nothing else."""
+
+    id = models.BigAutoField(primary_key=True, default=new_key)
+    owner = models.ForeignKey(User, on_delete=models.CASCADE, related_name="webhook_endpoints")
+    name = models.CharField(max_length=80)
+    url = models.CharField(max_length=2000)
+    kinds = models.JSONField(default=list, help_text="Kinds of events, such as result.filed.")
+    secret = models.CharField(max_length=100, help_text="Signs what is sent.")
+    old_secret = models.CharField(max_length=100, blank=True, help_text="Signs too, until it is dropped.")
+    made_at = models.DateTimeField(auto_now_add=True)
+    paused_at = models.DateTimeField(null=True, blank=True)
+    why_paused = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(url__startswith="https://") | Q(url__startswith="http://"), name="endpoint_is_an_address"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class State(models.TextChoices):
+    WAITING = "waiting", "On its way"
+    DELIVERED = "delivered", "Delivered"
+    FAILED = "failed", "Given up"
+    WITHHELD = "withheld", "Not sent: its owner may not know of it"
+
+
+class Delivery(models.Model):
+    """One event on its way to one endpoint. It names the thing; what is said of it is read at each try."""
+
+    id = models.BigAutoField(primary_key=True, default=new_key)
+    endpoint = models.ForeignKey(Endpoint, on_delete=models.CASCADE, related_name="deliveries", db_index=False)
+    event = models.CharField(max_length=40, help_text="The id of the event: the same at each try and each replay.")
+    kind = models.CharField(max_length=40)
+    subject = models.CharField(max_length=40, help_text="The key of what it is about.")
+    occurred_at = models.DateTimeField()
+    state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
+    settled_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["endpoint", "event"], name="event_once_an_endpoint"),
+        ]
+        indexes = [models.Index(fields=["endpoint", "id"], name="delivery_endpoint")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} to {self.endpoint}"
+
+
+class Try(models.Model):
+    """One try of a delivery, and what came of it."""
+
+    delivery = models.ForeignKey(Delivery, on_delete=models.CASCADE, related_name="tries")
+    at = models.DateTimeField()
+    status = models.PositiveSmallIntegerField(null=True, help_text="The HTTP status; empty if there was no answer.")
+    took_ms = models.PositiveIntegerField(null=True)
+    why = models.CharField(max_length=500, blank=True, help_text="What went wrong, in words; empty if nothing did.")
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"try of {self.delivery}"
