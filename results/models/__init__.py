@@ -16,6 +16,7 @@ from .call import (
 )
 from .draft import Draft, DraftQuerySet
 from .export import FILES_ARE_KEPT_FOR, Export, ExportQuerySet, State
+from .follower import Follower
 from .result import (
     ALWAYS_RATED,
     DIMENSION_KEYS,
@@ -38,7 +39,7 @@ from .review import (
     ReviewedProblem,
     ReviewQuerySet,
 )
-from .round import Round, Ticket, TicketQuerySet, Wanted, WantedQuerySet
+from .round import Round, RoundQuerySet, Ticket, TicketQuerySet, Wanted, WantedQuerySet
 from .sheet import SheetState, SheetUpload, SheetUploadQuerySet
 from .summary import RATING_COUNTS, RATINGS, Agreement, MonthCount, MonthTag, Source
 from .view import Digest, SavedView
@@ -69,6 +70,7 @@ __all__ = [
     "DraftQuerySet",
     "Export",
     "ExportQuerySet",
+    "Follower",
     "GoldAnswer",
     "Hold",
     "HoldQuerySet",
@@ -84,6 +86,7 @@ __all__ = [
     "ReviewQuerySet",
     "ReviewedProblem",
     "Round",
+    "RoundQuerySet",
     "Run",
     "SavedView",
     "SheetState",
