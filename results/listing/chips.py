@@ -7,7 +7,7 @@ from datetime import date
 
 from django.utils.formats import date_format
 
-from results.models import Connection, Device
+from results.models import Connection, Device, Source
 from scripts_catalog import taxonomy
 
 from .choices import Choices
@@ -32,6 +32,7 @@ def chips_of(asked: Asked, choices: Choices) -> list[Chip]:
         (_named("Build", filters.build), filters.but(build="")),
         (_named("Tester", choices.testers.get(str(filters.tester))), filters.but(tester=None)),
         (_named("Area", taxonomy.AREA_NAMES.get(filters.area)), filters.but(area="")),
+        ("Tags as reviewed" if filters.is_as_reviewed else "", filters.but(tags=Source.FILED.value)),
         (_problem(filters), filters.but(problem="", is_biggest=False)),
         (_range(filters), filters.but(dimension="", low=None, high=None)),
         (_either(filters.started, "The call took place", "The call never started"), filters.but(started=None)),

@@ -11,7 +11,7 @@ from django import forms
 from django.forms.utils import flatatt
 from django.utils.safestring import SafeString
 
-from results.models import Browser, Connection, Device
+from results.models import Browser, Connection, Device, Source
 from scripts_catalog import taxonomy
 from scripts_catalog.models import sort_key_of
 
@@ -23,9 +23,10 @@ FIRST_DAY, LAST_DAY = date(2000, 1, 1), date(2100, 12, 31)
 SCALE = [(str(value), str(value)) for value, _ in taxonomy.SCALE]
 NO_RATING = f"Pick a rating from {SCALE[0][0]} to {SCALE[-1][0]}."
 DIMENSIONS = [(dimension.key, dimension.name) for dimension in taxonomy.DIMENSIONS]
+REVIEWED = [(Source.REVIEWED.value, Source.REVIEWED.label)]
 PROBLEMS = [(group.name, [(tag.key, tag.label) for tag in group.tags]) for group in taxonomy.TAG_GROUPS]
 OPENED_BY = (
-    *("area", "problem", "dimension", "low", "high", "returning", "camera", "started"),
+    *("area", "tags", "problem", "dimension", "low", "high", "returning", "camera", "started"),
     *("browser", "device", "connection", "from", "to"),
 )
 
@@ -152,6 +153,7 @@ class FilterForm(forms.Form):
             "build": BuildField(choices.builds, any_build),
             "tester": PickField("Tester", choices.testers.items(), any_word="Anyone"),
             "area": PickField("Area", choices.areas()),
+            "tags": PickField("Whose tags", REVIEWED, any_word=Source.FILED.label, unknown="Pick one from the list."),
             "problem": PickField("Problem", PROBLEMS),
             "biggest": forms.BooleanField(label="as the biggest", required=False),
             "dimension": PickField("Dimension", DIMENSIONS),
@@ -195,6 +197,7 @@ class FilterForm(forms.Form):
             area=said.get("area", ""),
             build=said.get("build", ""),
             tester=_whole(said.get("tester")),
+            tags=said.get("tags") or Source.FILED.value,
             problem=said.get("problem", ""),
             is_biggest=bool(said.get("problem") and said.get("biggest")),
             **self._range(said),

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
-from results.models import Problem, ResultQuerySet
+from results.models import Problem, ResultQuerySet, Review, Source
 from scripts_catalog.models import Script, sort_key_of
 
 
@@ -18,7 +18,8 @@ from scripts_catalog.models import Script, sort_key_of
 class Filters:
     """Everything that can narrow the list, typed. None (or empty): not narrowed by this.
 
-    `script` is a slug, `build` a name, `tester` an id. A dimension without a range narrows nothing.
+    `script` is a slug, `build` a name, `tester` an id. A dimension without a range narrows nothing. `tags` says whose
+    tags a problem is looked for in: its tester's, or those of the review that stands; results without one are left out.
     """
 
     text: str = ""
@@ -26,6 +27,7 @@ class Filters:
     area: str = ""
     build: str = ""
     tester: int | None = None
+    tags: str = Source.FILED.value
     problem: str = ""
     is_biggest: bool = False
     dimension: str = ""
@@ -46,10 +48,10 @@ class Filters:
     def narrow(self, rows: ResultQuerySet) -> ResultQuerySet:
         """The rows that fit, in no order: for counts. The database starts wherever the fewest rows are."""
         rows = self._plain(_by_its_index(rows.filter(**self._range()), self._noted()))
-        if self.problem:
-            # A tag stands on a result once, so the join doubles no row.
-            rows = rows.filter(problems__tag=self.problem, **({"problems__rank": 1} if self.is_biggest else {}))
-        return rows
+        # One review of a result stands, and a tag stands on a result once, so the joins double no row.
+        if self.is_as_reviewed:
+            return rows.filter(reviews__stands=True, **self._tagged("reviews__problems__"))
+        return rows.filter(**self._tagged("problems__"))
 
     def narrow_in_order(self, rows: ResultQuerySet, column: str) -> ResultQuerySet:
         """The rows that fit, for a list that is sorted by `column`: it stays on the index that has it in order.
@@ -58,9 +60,11 @@ class Filters:
         other tables are asked row by row, and another dimension's range is about a sum that no index has.
         """
         rows = self._plain(_by_its_index(rows, self._noted()) if column == "called_at" else rows)
-        if self.problem:
-            tagged = Problem.objects.filter(result=OuterRef("pk"), tag=self.problem)
-            rows = rows.filter(Exists(tagged.filter(rank=1) if self.is_biggest else tagged))
+        if self.is_as_reviewed:
+            standing = Review.objects.filter(result=OuterRef("pk"), stands=True)
+            rows = rows.filter(Exists(standing.filter(**self._tagged("problems__"))))
+        elif self.problem:
+            rows = rows.filter(Exists(Problem.objects.filter(result=OuterRef("pk"), **self._tagged(""))))
         if self.dimension in {"", column}:
             return rows.filter(**self._range())
         return rows.alias(rated=F(self.dimension) + 0).filter(**self._range("rated"))
@@ -86,6 +90,15 @@ class Filters:
             "called_at__lt": self.last_day and _midnight(self.last_day + timedelta(days=1)),
         }
         return _without_empty(lookups)
+
+    @property
+    def is_as_reviewed(self) -> bool:
+        return self.tags == Source.REVIEWED
+
+    def _tagged(self, prefix: str) -> dict[str, Any]:
+        """What is asked of the tags; `prefix` leads to their rows."""
+        lookups = {"tag": self.problem or None, "rank": 1 if self.problem and self.is_biggest else None}
+        return {f"{prefix}{name}": value for name, value in lookups.items() if value is not None}
 
     def _noted(self) -> dict[str, Any]:
         """What is asked of the device that a call was held on."""
