@@ -1,0 +1,1 @@
+"""How often what was filed: read straight from the results, and kept by month beside them."""
