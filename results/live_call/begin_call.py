@@ -7,7 +7,7 @@ import uuid
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from emma_eval.accounts import throttle
@@ -73,6 +73,7 @@ def take_off_script(call: Call, run: int) -> bool:
         if Result.objects.filter(tester=call.tester_id, call_uuid=call.uuid, script=found.script).exists():
             return False
         found.delete()
+        _revise(call)
         return True
 
 
@@ -111,6 +112,12 @@ def _run(call: Call, script: Script) -> Run:
     assert version is not None  # noqa: S101  (scripts without a version are on no page)
     is_safety = script.is_safety or version.is_safety
     run = call.runs.create(script=script, script_version=version, is_safety=is_safety)
+    _revise(call)
     if is_safety:
         forget_on_open_results(call.tester_id, call.uuid)
     return run
+
+
+def _revise(call: Call) -> None:
+    """Pages that were told of the call before are told of something older than this."""
+    Call.objects.filter(pk=call.pk).update(revision=F("revision") + 1)

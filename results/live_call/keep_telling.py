@@ -59,6 +59,7 @@ def keep_telling(call: Call, telling: Telling, now: datetime, user_agent: str = 
         _keep_end(kept, telling, now)
         _keep_build(kept, telling.build)
         _describe(kept.call, telling.machine, user_agent[:MOST_USER_AGENT_CHARACTERS])
+        kept.call.revision += 1
         kept.call.save()
         return kept
 

@@ -150,6 +150,7 @@ def _told(kept: Kept, now: datetime) -> dict[str, object]:
     """Everything the site knows of the call, so that each tab can show the same."""
     call = kept.call
     return {
+        "revision": call.revision,
         "elapsed_ms": call.elapsed_ms(now),
         "start_is_uncertain": call.start_is_uncertain,
         "kept": kept.moments,

@@ -163,13 +163,18 @@ function hear({ said, settled, sentAt, answeredAt }) {
   trouble = null;
   roundTripMs = Math.round(answeredAt - sentAt);
   const before = told;
-  told = said;
+  take(said);
   if (said.elapsed_ms !== null) clock.hear(said.elapsed_ms, sentAt, answeredAt);
   for (const [name, { value, why }] of settled) settle(name, value, why, before);
   for (const each of said.refused) if (!each.uuid) trouble = { words: each.why };
   if (wasUnsent && !unsent().length) speak("Everything marked here has been sent.");
   channel?.postMessage({ kind: "told", said });
   afterTold();
+}
+
+// An answer that was long on its way, here or to another tab, takes nothing back of what a newer one said.
+function take(said) {
+  if (said.revision >= told.revision) told = said;
 }
 
 function settle(name, value, why, before) {
@@ -210,7 +215,7 @@ function afterTold() {
 
 const ANSWERS = {
   changed: readKept,
-  told: ({ said }) => { told = said; readKept().then(afterTold); },
+  told: ({ said }) => { take(said); readKept().then(afterTold); },
   clock: ({ elapsed }) => { if (!clock.isRunning) { clock.take(elapsed); readKept(); } },
   ask: () => { if (clock.isRunning) channel.postMessage({ kind: "clock", elapsed: clock.read() }); },
 };
@@ -356,8 +361,9 @@ function adopt(html) {
   for (const section of parts("run", there)) if (!part(`run="${section.dataset.run}"`)) part("runs").append(section);
   for (const name of ["add-box", "ended-list"]) part(name).replaceWith(part(name, there));
   dress(root);
-  const runs = JSON.parse(there.dataset.told).runs.map((run) => told.runs.find(({ id }) => id === run.id) ?? run);
-  told = { ...told, runs };
+  const fresh = JSON.parse(there.dataset.told);
+  const runs = fresh.runs.map((run) => told.runs.find(({ id }) => id === run.id) ?? run);
+  told = { ...told, runs, revision: Math.max(told.revision, fresh.revision) };
   dropRuns();
   show();
 }

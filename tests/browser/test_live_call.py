@@ -6,10 +6,11 @@ import re
 import uuid
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import APIResponse, Page, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
 from emma_eval.accounts.models import User
+from results.live_call.begin_call import add_script
 from results.models import Call, Result
 from scripts_catalog.models import Build, Site
 from tests import make
@@ -206,6 +207,37 @@ def test_two_scripts_of_one_call_are_two_results(open_page: OpenPage, tess: User
     expect(page.locator(".ended .primary")).to_have_text("On to the scripts")
     assert {result.build for result in results} == {build}
     assert len({result.called_at for result in results}) == 1
+
+
+def test_an_answer_that_was_long_on_its_way_takes_nothing_back(open_page: OpenPage, tess: User, call: Call) -> None:
+    """The other tab is told, before the call ends here, how the call stands; it hears of it only afterwards."""
+    add_script(call, make.script("noisy-room", title="Noisy room"))
+    page = open_page(tess)
+    go_to(page, call)
+    begin(page)
+    other = page.context.new_page()
+    go_to(other, call)
+    expect(other.locator("[data-mark]")).to_be_visible()
+    on_their_way: list[tuple[Route, APIResponse]] = []
+
+    def hold(route: Route) -> None:
+        on_their_way.append((route, route.fetch()))
+
+    other.route("**/tell/", hold, times=1)
+    mark(other)
+    while not on_their_way:
+        other.wait_for_timeout(50)
+    page.bring_to_front()
+    page.get_by_role("button", name="End the call").click()
+    expect(page.get_by_role("link", name="File: Bad news day")).to_be_visible()
+    expect(other.get_by_text("It was ended on another page")).to_be_visible()
+    for route, answer in on_their_way:
+        route.fulfill(response=answer)
+    moments_are(other, "kept")
+    for tab in (other, page):
+        tab.wait_for_timeout(300)  # what it does with the answer, it has done by then
+        expect(tab.locator("[data-mark]")).to_be_hidden(timeout=1)
+        expect(tab.get_by_role("link", name="File: Bad news day")).to_be_visible(timeout=1)
 
 
 def test_a_call_that_was_ended_too_early_goes_on(open_page: OpenPage, tess: User, call: Call) -> None:
