@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from urllib.parse import urlsplit
+
 from django.db import models
 from django.db.models import Q
+from django.urls import reverse
 
+from emma_eval.accounts import hidden
 from emma_eval.accounts.keys import new_key
 from emma_eval.accounts.models import User
 
@@ -19,9 +24,13 @@ class Endpoint(models.Model):
     kinds = models.JSONField(default=list, help_text="Kinds of events, such as result.filed.")
     secret = models.CharField(max_length=100, help_text="Signs what is sent.")
     old_secret = models.CharField(max_length=100, blank=True, help_text="Signs too, until it is dropped.")
+    old_secret_until = models.DateTimeField(null=True, blank=True, help_text="When the old secret is dropped.")
     made_at = models.DateTimeField(auto_now_add=True)
     paused_at = models.DateTimeField(null=True, blank=True)
     why_paused = models.CharField(max_length=200, blank=True)
+    held_until = models.DateTimeField(
+        null=True, blank=True, help_text="Nothing is tried before: it asked for that, or let us wait in vain."
+    )
 
     class Meta:
         ordering = ["name"]
@@ -34,12 +43,39 @@ class Endpoint(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def get_absolute_url(self) -> str:
+        return reverse("webhook", args=[self.pk])
+
+    @property
+    def host(self) -> str:
+        """What may be said of its address: the rest of it may hold a key."""
+        return urlsplit(self.url).hostname or ""
+
+    def secrets_at(self, now: datetime) -> list[str]:
+        """What signs at this time: the secret, and the one before it while it is being rotated."""
+        is_rotating = self.old_secret and self.old_secret_until is not None and now < self.old_secret_until
+        return [self.secret, self.old_secret] if is_rotating else [self.secret]
+
 
 class State(models.TextChoices):
     WAITING = "waiting", "On its way"
     DELIVERED = "delivered", "Delivered"
     FAILED = "failed", "Given up"
     WITHHELD = "withheld", "Not sent: its owner may not know of it"
+
+
+class DeliveryQuerySet(models.QuerySet["Delivery"]):
+    def visible_to(self, user: User) -> DeliveryQuerySet:
+        """What tells of Safety is for the trained alone, and so is what tells of a script that is Safety by now."""
+        if user.is_trained:
+            return self
+        found = self.filter(is_safety=False)
+        for slugs in hidden.hidden_scripts(user):
+            found = found.exclude(script__in=slugs)
+        return found
+
+    def settled(self) -> DeliveryQuerySet:
+        return self.exclude(state=State.WAITING)
 
 
 class Delivery(models.Model):
@@ -53,6 +89,12 @@ class Delivery(models.Model):
     occurred_at = models.DateTimeField()
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     settled_at = models.DateTimeField(null=True, blank=True)
+    is_safety = models.BooleanField(default=False, help_text="Shown to trained people only.")
+    script = models.SlugField(
+        max_length=60, blank=True, help_text="The script that it is about: shown to those who may know of it."
+    )
+
+    objects = DeliveryQuerySet.as_manager()
 
     class Meta:
         ordering = ["-id"]
