@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from emma_eval.accounts.models import User
 from results.live_call import keep_telling as room
+from results.live_call.begin_call import add_script, take_off_script
 from results.live_call.keep_telling import keep_telling
 from results.live_call.telling import Telling, ToldMoment, read_telling
 from results.models import MOST_CALL_MS, MOST_MOMENTS, MOST_ROUND_TRIPS, Call, Moment
@@ -424,8 +425,20 @@ def test_an_empty_body_is_the_heartbeat(tester_client: Client, call: Call) -> No
     assert 600_000 <= answer["elapsed_ms"] < 630_000
     assert set(answer) == {
         *("elapsed_ms", "kept", "refused", "moments", "runs", "ended_at_ms", "build", "call_link"),
-        "start_is_uncertain",
+        *("start_is_uncertain", "revision"),
     }
+
+
+def test_each_answer_says_that_it_is_newer_than_the_one_before(tester_client: Client, call: Call) -> None:
+    """Of two answers that a page hears in another order than they were given, it believes the newer one."""
+    revisions = [told(tester_client, call)["revision"]]
+    revisions.append(told(tester_client, call, moments=[])["revision"])
+    run = add_script(call, make.script("noisy-room"))
+    revisions.append(told(tester_client, call)["revision"])
+    assert take_off_script(call, run.pk)
+    revisions.append(told(tester_client, call)["revision"])
+    steps = [later - earlier for earlier, later in zip(revisions, revisions[1:], strict=False)]
+    assert steps == [1, 2, 2]  # putting a script on the call, and taking it off, count too
 
 
 def test_round_trips_are_kept_as_their_median(tester_client: Client, call: Call) -> None:
