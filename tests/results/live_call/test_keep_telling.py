@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -437,7 +438,7 @@ def test_each_answer_says_that_it_is_newer_than_the_one_before(tester_client: Cl
     revisions.append(told(tester_client, call)["revision"])
     assert take_off_script(call, run.pk)
     revisions.append(told(tester_client, call)["revision"])
-    steps = [later - earlier for earlier, later in zip(revisions, revisions[1:], strict=False)]
+    steps = [later - earlier for earlier, later in pairwise(revisions)]
     assert steps == [1, 2, 2]  # putting a script on the call, and taking it off, count too
 
 
