@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib.auth.models import AnonymousUser
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, F, OuterRef, Q
 from django.urls import reverse
 
 from emma_eval.accounts.keys import new_key
@@ -13,6 +13,23 @@ from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, Script
 
 from .result import Result
+
+
+class RoundQuerySet(models.QuerySet["Round"]):
+    def visible_to(self, user: User | AnonymousUser) -> RoundQuerySet:
+        """A round that wants nothing but Safety scripts is for the trained alone; of others they see the rest."""
+        if not user.is_authenticated:
+            return self.none()
+        if user.is_trained:
+            return self
+        return self.filter(Exists(Wanted.objects.visible_to(user).filter(round=OuterRef("pk"))))
+
+    def open(self) -> RoundQuerySet:
+        return self.filter(closed_at=None)
+
+    def most_pressing_first(self) -> RoundQuerySet:
+        """By due date, those without one last."""
+        return self.order_by(F("due_on").asc(nulls_last=True), "begun_at", "id")
 
 
 class Round(models.Model):
@@ -26,6 +43,8 @@ class Round(models.Model):
     begun_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     begun_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(null=True, blank=True)
+
+    objects = RoundQuerySet.as_manager()
 
     class Meta:
         ordering = ["-id"]

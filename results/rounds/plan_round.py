@@ -1,0 +1,108 @@
+"""Plan a round, change it, close it and open it again. Each leaves its lines in the audit trail.
+
+A round's own line names no script: whoever may read it need not know of all of them. What is wanted of a script has
+a line of its own, which those see who may know of that script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from django.db import transaction
+from django.utils import timezone
+
+from emma_eval.accounts import audit
+from emma_eval.accounts.models import User
+from scripts_catalog import taxonomy
+from scripts_catalog.models import Build, Script
+
+from ..models import Round, Wanted
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a round asks for. `wanted`: by the script's slug, how many runs; only scripts that the planner may know."""
+
+    name: str
+    build: Build
+    due_on: date | None
+    note: str
+    wanted: Mapping[str, int]
+
+
+@transaction.atomic
+def plan_round(by: User, plan: Plan) -> Round:
+    made = Round.objects.create(name=plan.name, build=plan.build, due_on=plan.due_on, note=plan.note, begun_by=by)
+    _want(by, made, plan.wanted)
+    _record(by, "planned a round", made, build=plan.build.name, due_on=_in_words(plan.due_on), note=plan.note)
+    return made
+
+
+@transaction.atomic
+def change_round(by: User, found: Round, plan: Plan) -> bool:
+    """Make the round what the plan says; False where it says so already. What `by` may not know of stays wanted."""
+    round_ = Round.objects.select_for_update().get(pk=found.pk)
+    before = _facts(round_)
+    round_.name, round_.build, round_.due_on, round_.note = plan.name, plan.build, plan.due_on, plan.note
+    round_.save()
+    wants_other = _want(by, round_, plan.wanted)
+    after = _facts(round_)
+    changed = {field: [before[field], said] for field, said in after.items() if before[field] != said}
+    if changed:
+        _record(by, "changed a round", round_, **changed)
+    return bool(changed) or wants_other
+
+
+def close_round(by: User, found: Round) -> bool:
+    """Testers are no longer asked for its runs; False where it was closed already."""
+    return _set_closed(by, found, is_closed=True)
+
+
+def reopen_round(by: User, found: Round) -> bool:
+    return _set_closed(by, found, is_closed=False)
+
+
+@transaction.atomic
+def _set_closed(by: User, found: Round, *, is_closed: bool) -> bool:
+    others = Round.objects.filter(pk=found.pk, closed_at__isnull=is_closed)
+    if not others.update(closed_at=timezone.now() if is_closed else None):
+        return False
+    _record(by, "closed a round" if is_closed else "opened a round again", found)
+    return True
+
+
+def _want(by: User, round_: Round, wanted: Mapping[str, int]) -> bool:
+    """Whether anything is wanted otherwise than before."""
+    before = dict(Wanted.objects.visible_to(by).filter(round=round_).values_list("script_id", "runs"))
+    changed = sorted(slug for slug in {*before, *wanted} if before.get(slug) != wanted.get(slug))
+    round_.wanted.filter(script__in=[slug for slug in changed if slug not in wanted]).delete()
+    Wanted.objects.bulk_create(
+        [Wanted(round=round_, script_id=slug, runs=wanted[slug]) for slug in changed if slug in wanted],
+        update_conflicts=True,
+        unique_fields=["round", "script"],
+        update_fields=["runs"],
+    )
+    safety = {script.slug for script in Script.objects.filter(slug__in=changed) if script.is_safety}
+    for slug in changed:
+        runs = [before.get(slug, 0), wanted.get(slug, 0)]
+        said = "wanted runs of a script"
+        audit.record(by, said, round_.name, is_safety=slug in safety, script=slug, runs=runs)
+    return bool(changed)
+
+
+def _record(by: User, action: str, round_: Round, **details: object) -> None:
+    """A round that only the trained know has its lines for them alone; one with a single other script goes with it."""
+    others = list(round_.wanted.exclude(script__area=taxonomy.SAFETY).values_list("script_id", flat=True)[:2])
+    script = others[0] if len(others) == 1 else ""
+    audit.record(by, action, round_.name, is_safety=not others, script=script, **details)
+
+
+def _facts(round_: Round) -> dict[str, str]:
+    due_on = _in_words(round_.due_on)
+    return {"name": round_.name, "build": round_.build.name, "due_on": due_on, "note": round_.note}
+
+
+def _in_words(day: date | None) -> str:
+    return "" if day is None else day.isoformat()
