@@ -1,0 +1,110 @@
+"""Problems by how often they were tagged: one bar a tag, its dark part where it was the biggest of its result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from . import twins
+from .svg import LINE_HEIGHT, SHARES, Reading, frame, label, linked, percent, rect, together, wrapped
+
+BAR, GAP = 18, 14
+# The rest of the width is for the figures at the end of the longest bar.
+LONGEST = 0.62
+
+
+@dataclass(frozen=True)
+class TagBar:
+    """A tag: on how many results it was tagged at all, and on how many as the biggest.
+
+    `share` is that of the results that carry it, with its interval; `biggest_share` of those where it was biggest.
+    """
+
+    label: str
+    group: str
+    tagged: int
+    biggest: int
+    share: Reading
+    biggest_share: Reading
+
+
+@dataclass(frozen=True)
+class Pareto:
+    """`of`: results that were counted. The bars come in the order in which they are drawn."""
+
+    key: str
+    title: str
+    of: int
+    bars: tuple[TagBar, ...]
+
+
+def pareto_figure(pareto: Pareto) -> SafeString:
+    return twins.figure(draw_pareto(pareto), pareto_table(pareto), below=KEY)
+
+
+def draw_pareto(pareto: Pareto) -> SafeString:
+    pieces, top = [], 0
+    for bar in pareto.bars:
+        lines = wrapped(bar.label)
+        pieces.append(_bar(pareto, bar, lines, top))
+        top += len(lines) * LINE_HEIGHT + BAR + GAP
+    said = " ".join(_sentences(pareto))
+    has_links = any(bar.share.href for bar in pareto.bars)
+    return frame(pareto.key, pareto.title, said, top, together(pieces), has_links=has_links)
+
+
+def pareto_table(pareto: Pareto) -> SafeString:
+    heads = ["Problem", "Tagged", "Share", "95 % interval", "Biggest", "Share as biggest", "95 % interval"]
+    return twins.table(pareto.title, heads, [(bar.label, _cells(bar)) for bar in pareto.bars])
+
+
+KEY = format_html(
+    '<p class="chart-key small" aria-hidden="true"><svg class="chart-swatch" width="14" height="14">'
+    '<rect class="chart-biggest" width="14" height="14"/></svg> as the biggest problem '
+    '<svg class="chart-swatch" width="14" height="14"><rect class="chart-any" width="14" height="14"/></svg> '
+    "tagged, not as the biggest, or its place is not known</p>"
+)
+
+
+def _bar(pareto: Pareto, bar: TagBar, lines: list[str], top: int) -> SafeString:
+    most = max(each.tagged for each in pareto.bars) or 1
+    y = top + len(lines) * LINE_HEIGHT + 2
+    whole, part = (LONGEST * count / most for count in (bar.tagged, bar.biggest))
+    any_place = linked(
+        bar.share.href,
+        f"{bar.label}: tagged on {_of(bar.tagged, pareto.of)}",
+        rect(percent(part), y, percent(whole - part), BAR, "chart-any"),
+    )
+    as_biggest = linked(
+        bar.biggest_share.href,
+        f"{bar.label}: the biggest problem of {_of(bar.biggest, pareto.of)}",
+        rect("0", y, percent(part), BAR, "chart-biggest"),
+    )
+    figures = format_html(
+        '<text class="chart-figures" x="{}" y="{}" dx="8">{}<tspan class="chart-note"> · biggest {}</tspan></text>',
+        *(percent(whole), y + BAR - 5, bar.tagged, bar.biggest),
+    )
+    drawn = any_place + (as_biggest if bar.biggest else SafeString())
+    return together([label(lines, top + 12), drawn, figures])
+
+
+def _of(count: int, of: int) -> str:
+    return f"{count} of {of} results"
+
+
+def _cells(bar: TagBar) -> list[twins.Cell]:
+    cells = []
+    for count, share in ((bar.tagged, bar.share), (bar.biggest, bar.biggest_share)):
+        value, interval, _ = twins.reading_cells(share, SHARES)
+        cells += [twins.Cell(str(count), share.href if count else "", is_quiet=not count)]
+        cells += [twins.Cell(value.words, is_quiet=value.is_quiet), interval]
+    return cells
+
+
+def _sentences(pareto: Pareto) -> Iterator[str]:
+    yield f"Of {pareto.of} results."
+    for bar in pareto.bars:
+        yield f"{bar.label}: {bar.tagged}, as the biggest {bar.biggest}."

@@ -1,0 +1,195 @@
+"""A trend: one figure over builds or weeks, each with its interval and its n, and breaks where nothing compares.
+
+A line joins only what may be compared: it stops where n is too small, and at a break (another taxonomy edition,
+script version or scoring edition), which is a rule with a letter whose reason is told below the chart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from string import ascii_uppercase
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from . import twins
+from .svg import RATINGS, Reading, Scale, circle, frame, hit, line, linked, percent, text, together
+
+TOP, BOTTOM, HEIGHT = 30, 170, 212
+N_AT, LABEL_AT = 190, 208
+LEFT, WIDTH = 0.09, 0.89
+# What is left for labels under a narrow chart, one of middling width and a wide one, and the width of a letter.
+ROOM_PX = ((250, ""), (400, "chart-middle"), (800, "chart-wide"))
+LETTER_PX, BETWEEN_PX = 7.5, 6
+LONGEST_LABEL = 12
+
+
+@dataclass(frozen=True)
+class Point:
+    """A build or a week. `breaks`: why it does not compare with the point before it; empty where it does."""
+
+    label: str
+    reading: Reading
+    breaks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Trend:
+    """`title` is the question that it answers, `over` what its points are: "Build" or "Week of"."""
+
+    key: str
+    title: str
+    over: str
+    points: tuple[Point, ...]
+    scale: Scale = RATINGS
+    value_name: str = "Mean"
+
+
+def trend_figure(trend: Trend) -> SafeString:
+    """The chart with the reasons of its breaks below it, and its table."""
+    return twins.figure(draw_trend(trend), trend_table(trend), below=_reasons(trend))
+
+
+def draw_trend(trend: Trend) -> SafeString:
+    drawn = together([*_grid(trend.scale), *_breaks(trend), *_joins(trend), *_points(trend)])
+    said = " ".join(_sentences(trend))
+    has_links = any(point.reading.href for point in trend.points)
+    return frame(trend.key, trend.title, said or "Nothing to show yet.", HEIGHT, drawn, has_links=has_links)
+
+
+def trend_table(trend: Trend) -> SafeString:
+    heads = [trend.over, trend.value_name, "95 % interval", "n", "Break before it"]
+    rows = [
+        (point.label, [*twins.reading_cells(point.reading, trend.scale), twins.Cell("; ".join(point.breaks))])
+        for point in trend.points
+    ]
+    return twins.table(
+        trend.title,
+        heads if _has_breaks(trend) else heads[:-1],
+        rows if _has_breaks(trend) else [(name, cells[:-1]) for name, cells in rows],
+    )
+
+
+def _has_breaks(trend: Trend) -> bool:
+    return any(point.breaks for point in trend.points)
+
+
+def _x(trend: Trend, place: float) -> str:
+    return percent(LEFT + WIDTH * (place + 0.5) / len(trend.points))
+
+
+def _y(scale: Scale, value: float) -> float:
+    return BOTTOM - (BOTTOM - TOP) * scale.place(value)
+
+
+def _grid(scale: Scale) -> Iterator[SafeString]:
+    for tick in scale.ticks:
+        y = _y(scale, tick)
+        yield line("0", y, "100%", y, "chart-grid")
+        yield text(scale.say_tick(tick), "0", y - 4, kind="chart-note")
+    yield text("n", "0", N_AT, kind="chart-note")
+
+
+def _lettered(trend: Trend) -> list[tuple[str, int, Point]]:
+    """The breaks by letter, each with the place of the point that it stands before."""
+    broken = [(place, point) for place, point in enumerate(trend.points) if point.breaks]
+    return [(_letter(number), place, point) for number, (place, point) in enumerate(broken)]
+
+
+def _letter(number: int) -> str:
+    """A, B, … Z, AA, AB, …"""
+    more, last = divmod(number, len(ascii_uppercase))
+    return (_letter(more - 1) if more else "") + ascii_uppercase[last]
+
+
+def _breaks(trend: Trend) -> Iterator[SafeString]:
+    for letter, place, point in _lettered(trend):
+        x = _x(trend, place - 0.5)
+        rule = line(x, TOP - 14, x, BOTTOM, "chart-break")
+        name = text(letter, x, TOP - 18, kind="chart-letter", anchor="middle")
+        yield linked("", f"Break {letter} before {point.label}: {'; '.join(point.breaks)}", rule + name)
+
+
+def _reasons(trend: Trend) -> SafeString:
+    found = _lettered(trend)
+    if not found:
+        return SafeString()
+    return format_html(
+        '<ul class="chart-reasons small">{}</ul>',
+        format_html_join(
+            "",
+            "<li><b>{}</b> Not comparable before {}: {}.</li>",
+            ((letter, point.label, "; ".join(point.breaks)) for letter, _, point in found),
+        ),
+    )
+
+
+def _joins(trend: Trend) -> Iterator[SafeString]:
+    """Lines between neighbours that both have a value, unless a break stands between them."""
+    for place, (before, after) in enumerate(zip(trend.points, trend.points[1:], strict=False)):
+        first, second = before.reading.value, after.reading.value
+        if first is not None and second is not None and not after.breaks:
+            yield line(
+                _x(trend, place),
+                _y(trend.scale, first),
+                _x(trend, place + 1),
+                _y(trend.scale, second),
+                "chart-join",
+            )
+
+
+def _points(trend: Trend) -> Iterator[SafeString]:
+    for place, point in enumerate(trend.points):
+        name = f"{point.label}: {trend.scale.say_reading(point.reading)}"
+        drawn = _marks(trend, place, point.reading) + _under(trend, place, point)
+        yield linked(point.reading.href if point.reading.n else "", name, drawn)
+
+
+def _marks(trend: Trend, place: int, reading: Reading) -> SafeString:
+    if reading.value is None:
+        return SafeString()
+    x, y = _x(trend, place), _y(trend.scale, reading.value)
+    pieces = [hit(x, y)]
+    if reading.low is not None and reading.high is not None:
+        pieces.append(line(x, _y(trend.scale, reading.low), x, _y(trend.scale, reading.high), "chart-interval"))
+    return together([*pieces, circle(x, y, 4.5, "chart-point")])
+
+
+def _under(trend: Trend, place: int, point: Point) -> SafeString:
+    """n and the label. Counted from the newest, so that it keeps its label however few have room."""
+    x, from_last = _x(trend, place), len(trend.points) - 1 - place
+    quiet = " chart-too-few" if point.reading.value is None else ""
+    room = _room(from_last, [str(each.reading.n) for each in trend.points])
+    n = text(str(point.reading.n), x, N_AT, kind=f"chart-n{quiet} {room}".rstrip(), anchor="middle")
+    labels = [_short(each.label) for each in trend.points]
+    kind = f"chart-label {_room(from_last, labels)}".rstrip()
+    if from_last:
+        return n + text(labels[place], x, LABEL_AT, kind=kind, anchor="middle")
+    return n + text(labels[place], "100%", LABEL_AT, kind=kind, anchor="end")
+
+
+def _short(words: str) -> str:
+    return words if len(words) <= LONGEST_LABEL else f"{words[: LONGEST_LABEL - 1]}…"
+
+
+def _room(from_last: int, labels: list[str]) -> str:
+    """The class of the narrowest chart that has room for this one of the labels.
+
+    Every second, fourth and so on is left out, so that what a narrow chart shows, a wider one shows too.
+    """
+    longest = max(map(len, labels)) * LETTER_PX + BETWEEN_PX
+    for room_px, kind in ROOM_PX:
+        step = 1
+        while len(labels) / step * longest > room_px:
+            step *= 2
+        if from_last % step == 0:
+            return kind
+    return "chart-nowhere"
+
+
+def _sentences(trend: Trend) -> Iterator[str]:
+    for point in trend.points:
+        if point.breaks:
+            yield f"Break: {'; '.join(point.breaks)}."
+        yield f"{point.label}: {trend.scale.say_reading(point.reading)}."
