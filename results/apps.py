@@ -3,3 +3,6 @@ from django.apps import AppConfig
 
 class ResultsConfig(AppConfig):
     name = "results"
+
+    def ready(self) -> None:
+        from . import announce  # noqa: F401  (registers what is told of results; needs the models)

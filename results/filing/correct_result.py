@@ -12,6 +12,7 @@ from django.db.models import Q
 from emma_eval.accounts import audit
 from emma_eval.accounts.models import User
 
+from ..announce import announce_corrected
 from ..models import DIMENSION_KEYS, Change, ProblemOrder, Result
 from .file_result import content_of, content_of_filing, count_run, put_content, write_problems
 from .follow_call import follow_build
@@ -126,6 +127,7 @@ def _write(by: User, result: Result, filing: Filing, changed: Changed) -> Change
     audit.record(
         by, "corrected a result", str(result.pk), is_safety=result.is_covered, script=result.script.slug, changed=labels
     )
+    announce_corrected(result)
     return Change.objects.create(result=result, by=by, version=result.version, fields=changed)
 
 

@@ -12,6 +12,7 @@ from emma_eval.accounts import audit
 from emma_eval.accounts.models import User
 from scripts_catalog.models import RunCount, Script
 
+from ..announce import announce_filed
 from ..models import DIMENSION_KEYS, Call, Draft, Problem, ProblemOrder, Result
 from .follow_call import note_call
 from .rules import Filing
@@ -142,6 +143,7 @@ def _write(result: Result, filing: Filing) -> None:
     Draft.objects.filter(tester=result.tester_id, uuid=result.draft_uuid).delete()
     slug, is_safety = result.script.slug, result.is_covered
     audit.record(result.tester, "filed a result", str(result.pk), is_safety=is_safety, script=slug)
+    announce_filed(result)
 
 
 def unsaved_result(
