@@ -96,6 +96,24 @@ def _indexes_of_the_machine() -> list[models.Index]:
     ]
 
 
+def _indexes_of_the_queue() -> list[models.Index]:
+    """What waits, in the order in which it is taken: all of it, and what everybody may see (docs/decisions/0100-*).
+
+    And by date, what waits and what was reviewed, for the list. Most results are in none of them.
+    """
+    waits = Q(queued_for__isnull=False)
+    return [
+        models.Index(fields=["queued_for", "id"], name="result_queued", condition=waits),
+        models.Index(
+            fields=["queued_for", "id", "script"], name="result_queued_open", condition=waits & Q(filed_as_safety=False)
+        ),
+        models.Index(fields=["called_at", "id", *_MAY_BE_SEEN], name="result_waiting", condition=waits),
+        models.Index(
+            fields=["called_at", "id", *_MAY_BE_SEEN], name="result_reviewed", condition=Q(reviewed_at__isnull=False)
+        ),
+    ]
+
+
 class ProblemOrder(models.TextChoices):
     """How much of the overall order of a result's problems is known."""
 
@@ -105,12 +123,17 @@ class ProblemOrder(models.TextChoices):
 
 
 class QueuedFor(models.IntegerChoices):
-    """Why a result is to be looked at, the most pressing first; one that nothing speaks for is not in the queue."""
+    """Why a result is to be looked at, the most pressing first; one that nothing speaks for is not in the queue.
+
+    The last is no reason to review: all reviews are in, and one of them is to be picked.
+    """
 
     DISAGREEMENT = 1, "Testers disagree"
     OTHER_TAG = 2, "An “Other” tag"
     VERY_LOW = 3, "A very low rating"
     SAMPLE = 4, "Picked at random"
+    BY_HAND = 5, "Picked by hand"
+    PICK = 6, "Reviewed, waits for a pick"
 
 
 class Result(models.Model):
@@ -191,7 +214,7 @@ class Result(models.Model):
         indexes = [
             models.Index(fields=["script", "called_at", "id", *DIMENSION_KEYS], name="result_script_called"),
             models.Index(fields=["call_uuid"], name="result_call"),
-            models.Index(fields=["queued_for", "id"], name="result_queued", condition=Q(queued_for__isnull=False)),
+            *_indexes_of_the_queue(),
             models.Index(fields=["called_at", "id"], name="result_not_started", condition=Q(never_started=True)),
             *_indexes_of_the_machine(),
             *_indexes_of_the_list(),

@@ -109,6 +109,22 @@ class Hold(models.Model):
         return f"result {self.result_id}, held until {self.until}"
 
 
+class QueueWalk(models.Model):
+    """How far the results of before were looked through for the queue. One row, which can be thrown away: then all
+    of them are looked through again.
+    """
+
+    share = models.PositiveSmallIntegerField(help_text="The random share, in percent, that was looked for.")
+    up_to = models.BigIntegerField(default=0, help_text="The key of the last result that was looked at.")
+    ended_at = models.DateTimeField(null=True, blank=True)
+    disagreement_until = models.DateTimeField(
+        null=True, blank=True, help_text="What was filed or corrected before was compared."
+    )
+
+    def __str__(self) -> str:
+        return f"walk up to result {self.up_to}"
+
+
 class GoldAnswer(models.Model):
     """The known answer of a result that is mixed into the queue, to see how well reviewers agree with it."""
 
