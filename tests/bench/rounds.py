@@ -11,8 +11,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from statistics import median
+from typing import Protocol
 
-from .server import Client, Request, Server, cpu_s
+from .server import Answers, Client, Request, cpu_s
+
+
+class Measured(Answers, Protocol):
+    """One that says, too, what it has cost so far."""
+
+    def cpu_s(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -28,7 +35,7 @@ class Cost:
 class Side:
     """Who is asked for what. `database_pid`: PostgreSQL's first process."""
 
-    server: Server
+    server: Measured
     requests: Iterable[Request]
     database_pid: int | None = None
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self
 
 import psutil
 
@@ -123,10 +123,16 @@ def cpu_s(pid: int) -> float:
     return total
 
 
+class Answers(Protocol):
+    """Something that is asked on this port of the loopback address."""
+
+    port: int
+
+
 class Client:
     """A serial client: one connection that is kept, one request after the other."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Answers) -> None:
         self.link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
 
     def connect(self) -> None:
