@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from .views import calls, correcting, dashboard, exports, filing, rows, sheet, todo
+from .views import calls, comments, correcting, dashboard, exports, filing, rows, sheet, todo
 
 urlpatterns = [
     path("dashboard/", dashboard.dashboard, name="dashboard"),
@@ -13,6 +13,10 @@ urlpatterns = [
     path("results/export/", exports.export_new, name="export_new"),
     path("results/export/<uuid:uuid>/", exports.export, name="export"),
     path("results/export/<uuid:uuid>/file/", exports.export_file, name="export_file"),
+    path("results/<int:pk>/comments/", comments.comments, name="comments"),
+    path("results/<int:pk>/comments/read/", comments.comments_read, name="comments_read"),
+    path("comments/", comments.threads, name="threads"),
+    path("comments/<int:pk>/withdraw/", comments.comment_withdraw, name="comment_withdraw"),
     path("calls/new/", calls.call_new, name="call_new"),
     path("calls/<uuid:uuid>/", calls.call, name="call"),
     path("calls/<uuid:uuid>/tell/", calls.call_tell, name="call_tell"),

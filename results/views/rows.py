@@ -10,6 +10,7 @@ from django.views.decorators.vary import vary_on_headers
 from emma_eval.accounts.roles import Role, UserRequest, for_members
 from scripts_catalog import taxonomy
 
+from ..comments.show_thread import show_thread
 from ..export.rights import EXPORTERS
 from ..listing.chips import chips_of
 from ..listing.choices import choices_for
@@ -69,4 +70,5 @@ def result(request: UserRequest, pk: int) -> HttpResponse:
     """One result, everything as filed; what may not be seen is not there."""
     seen = Result.objects.visible_to(request.user).select_related("script", "script_version", "build", "tester")
     shown = show_result(request.user, get_object_or_404(seen, pk=pk))
-    return render(request, "results/result.html", {"shown": shown, "result": shown.result})
+    page = {"shown": shown, "result": shown.result, "thread": show_thread(request.user, shown.result)}
+    return render(request, "results/result.html", page)

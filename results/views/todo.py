@@ -9,6 +9,7 @@ from django.views.decorators.cache import never_cache
 
 from emma_eval.accounts.roles import Role, UserRequest, for_roles
 
+from ..comments.tell_threads import tell_threads
 from ..filing.correct_result import Corrected, CorrectedElsewhereError, NotALinkError, ReviewedError, add_recording_link
 from ..filing.forms import sentence
 from ..filing.rules import Code, Fault, without_control_characters
@@ -37,6 +38,7 @@ def _show(request: UserRequest, typed: str = "", wrong: int = 0, words: str = ""
         "drafts": tell_drafts(drafts[:MOST_SHOWN]),
         "unfiled": calls_that_wait(request.user, MOST_SHOWN),
         "calls": waiting_calls(request.user, MOST_SHOWN),
+        "threads": tell_threads(request.user, only_new=True),
         "has_filed": Result.objects.visible_to(request.user).filter(tester=request.user).exists(),
         "typed": typed,
         "wrong": wrong,

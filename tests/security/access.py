@@ -78,6 +78,15 @@ def _hidden_own_result(world: World) -> dict[str, Any]:
     return {"pk": world.hidden.own_result.pk}
 
 
+def _comment(world: World) -> dict[str, Any]:
+    return {"pk": world.comment.pk}
+
+
+def _hidden_comment(world: World) -> dict[str, Any]:
+    assert world.hidden
+    return {"pk": world.hidden.comment.pk}
+
+
 def _draft(world: World) -> dict[str, Any]:
     return {"uuid": world.draft.uuid}
 
@@ -194,6 +203,11 @@ ACCESS = {
     "draft_file": Page(TESTER, _draft, absent=True),
     "draft_merge": Page(TESTER, _draft, absent=True),
     "todo": Page(TESTER, absent=True),
+    # comments
+    "comments": Page(MEMBERS, _result, hidden=_hidden_result),
+    "comments_read": Page(MEMBERS, _result, hidden=_hidden_result),
+    "threads": Page(MEMBERS),
+    "comment_withdraw": Page(MEMBERS, _comment, hidden=_hidden_comment, absent=True),
     # beside a call
     "call_new": Page(TESTER, absent=True),
     "call": Page(TESTER, _call, hidden=_hidden_call, others=(_call, 404)),

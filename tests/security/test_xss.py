@@ -14,6 +14,7 @@ from django.urls import reverse
 from emma_eval.accounts import audit
 from emma_eval.accounts.models import Training
 from emma_eval.accounts.roles import Role
+from results.comments.comment_on import comment_on
 from results.models import Change, Draft, SheetUpload
 from scripts_catalog.models import Script, ScriptVersion
 from tests import make
@@ -94,6 +95,7 @@ def plant(world: World, texts: list[str]) -> None:
         Change.objects.create(
             result=result, by=tester, version=2, fields={"comment": ["", text], "recording_link": [text, ""]}
         )
+        comment_on(owner, result, text)
         Draft.objects.create(tester=tester, uuid=result.call_uuid, script=script, fields=_fields(script, text))
         person = make.user(f"p{number}@example.test", Role.TESTER, name=text[:150])
         Training.objects.create(user=person, starts_on=WHEN.date(), note=text, granted_by=person)

@@ -13,7 +13,8 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from emma_eval.accounts import audit
 from emma_eval.accounts.models import Invitation, Training, User
 from emma_eval.accounts.roles import Role
-from results.models import Call, Change, Draft, Export, Result, SheetUpload
+from results.comments.comment_on import comment_on
+from results.models import Call, Change, Comment, Draft, Export, Result, SheetUpload
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, RunCount, Script, ScriptVersion
 from tests import make
@@ -58,6 +59,7 @@ class World:
     target: User
     training: Training
     moved: Script
+    comment: Comment
     hidden: Hidden | None = None
 
     def client(self, name: str, *, is_trained: bool = False) -> Client:
@@ -84,6 +86,7 @@ class Hidden:
     upload: SheetUpload
     call: Call
     export: Export
+    comment: Comment
 
 
 def build_world(before: Callable[[People, Build], None] = lambda people, build: None) -> World:
@@ -128,6 +131,7 @@ def build_world(before: Callable[[People, Build], None] = lambda people, build: 
         target=target,
         training=Training.objects.create(user=target, starts_on=WHEN.date()),
         moved=moved,
+        comment=_comment(people[Role.MANAGER.value, False], result, "Which script was that?"),
     )
 
 
@@ -167,6 +171,13 @@ def _draft(tester: User, script: Script, comment: str) -> Draft:
 def _upload(owner: User | None, name: str, **fields: object) -> SheetUpload:
     assert owner is not None
     return SheetUpload.objects.create(owner=owner, name=name, **fields)
+
+
+def _comment(by: User | None, result: Result, text: str) -> Comment:
+    assert by is not None
+    said = comment_on(by, result, text)
+    Comment.objects.filter(pk=said.pk).update(at=WHEN)
+    return said
 
 
 def _export(owner: User | None, **fields: object) -> Export:
@@ -219,7 +230,8 @@ def hide(world: World, secret: str = SECRET) -> Hidden:
     draft = _draft(tester, script, f"Draft {said}")
     call = _hide_calls(world, script, said)
     export = _export(eval_member, query=f"q={secret}", tells_of_safety=True)
-    world.hidden = Hidden(secret, script, result, of_moved, draft, version, own, upload, call, export)
+    comment = _comment(trained, own, f"Comment {said}")
+    world.hidden = Hidden(secret, script, result, of_moved, draft, version, own, upload, call, export, comment)
     return world.hidden
 
 
@@ -249,6 +261,7 @@ def hide_earlier(people: People, build: Build) -> None:
         Change.objects.create(result=result, by=trained, version=2, fields={"comment": ["", SECRET]})
         RunCount.objects.add(script, build, filed_as_safety=True)
         _draft(trained, script, SECRET)
+        _comment(trained, result, SECRET)
         audit.record(trained, "filed a result", str(result.pk), is_safety=True)
         _upload(eval_member, f"{SECRET}.csv", imported_at=WHEN, tells_of_safety=True)
         _export(eval_member, query=f"q={SECRET}", tells_of_safety=True)

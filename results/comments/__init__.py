@@ -1,0 +1,1 @@
+"""What people say about a result: a thread under it, and who is told of it."""

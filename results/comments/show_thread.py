@@ -1,0 +1,82 @@
+"""The thread of one result, as one person reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from emma_eval.accounts.models import User
+
+from ..models import Comment, Follower, Result
+from .comment_form import CommentForm
+from .split_links import Part, split_links
+from .withhold import shown_to
+
+MOST_SHOWN = 50
+
+
+@dataclass(frozen=True)
+class Said:
+    """One comment. A withdrawn one has no parts."""
+
+    comment: Comment
+    parts: list[Part]
+    is_own: bool
+    is_of_tester: bool
+    is_new: bool
+
+
+@dataclass(frozen=True)
+class Thread:
+    """What was said; `earlier` comments are left out here and shown on the thread's own page.
+
+    `some_are_withheld`: this person reviews blind, so there may be more than is shown.
+    """
+
+    result: Result
+    said: list[Said]
+    earlier: int
+    form: CommentForm
+    some_are_withheld: bool
+
+    @property
+    def total(self) -> int:
+        return self.earlier + len(self.said)
+
+    @property
+    def new(self) -> int:
+        return sum(each.is_new for each in self.said)
+
+    @property
+    def last(self) -> int:
+        """The key of the last comment; 0 where there is none."""
+        return self.said[-1].comment.pk if self.said else 0
+
+
+def show_thread(user: User, result: Result, form: CommentForm | None = None, most: int = MOST_SHOWN) -> Thread:
+    """The last comments on a result, which must be one that `user` may see."""
+    comments, some_are_withheld = shown_to(user, result)
+    read_up_to = _read_up_to(user, result) if comments else None
+    shown = comments[-most:]
+    return Thread(
+        result=result,
+        said=[_said(comment, user, result, read_up_to) for comment in shown],
+        earlier=len(comments) - len(shown),
+        form=form if form is not None else CommentForm(),
+        some_are_withheld=some_are_withheld,
+    )
+
+
+def _read_up_to(user: User, result: Result) -> int | None:
+    """None for those who do not follow: nothing is new to them."""
+    return Follower.objects.filter(result=result, person=user).values_list("read_up_to", flat=True).first()
+
+
+def _said(comment: Comment, user: User, result: Result, read_up_to: int | None) -> Said:
+    is_standing, is_own = comment.withdrawn_at is None, comment.by_id == user.pk
+    return Said(
+        comment=comment,
+        parts=split_links(comment.text) if is_standing else [],
+        is_own=is_own,
+        is_of_tester=comment.by_id == result.tester_id,
+        is_new=is_standing and not is_own and read_up_to is not None and comment.pk > read_up_to,
+    )
