@@ -241,6 +241,9 @@ class ApiToken(models.Model):
     expires_at = models.DateTimeField()
     revoked_at = models.DateTimeField(null=True, blank=True)
     used_at = models.DateTimeField(null=True, blank=True, help_text="About when it was last used.")
+    expiry_told_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the audit trail was told that it had expired."
+    )
 
     objects = ApiTokenQuerySet.as_manager()
 
@@ -262,6 +265,20 @@ class Attempt(models.Model):
 
     def __str__(self) -> str:
         return f"attempt at {self.at}"
+
+
+class RequestCount(models.Model):
+    """How many requests of one program, or of one address without a token, came in the minute that runs.
+
+    One row that is written over, not one for each request as with `Attempt`. See programs/throttle.py.
+    """
+
+    key = models.CharField(max_length=64, primary_key=True, help_text="A digest of whose requests are counted.")
+    began_ms = models.BigIntegerField(help_text="When the minute began, in milliseconds since 1970.")
+    requests = models.PositiveIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.requests} requests"
 
 
 class AppendOnlyError(TypeError):
