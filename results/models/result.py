@@ -63,6 +63,8 @@ def _ratings_are_whole() -> Q:
 
 
 _MAY_BE_SEEN = ("filed_as_safety", "script")
+# Which versions of a script were run on a build and by whom is counted on its dashboard, without looking up a row.
+_BESIDE = {"script_build": ("filed_as_safety", "never_started", "script_version", "taxonomy_edition", "tester")}
 
 
 def _indexes_of_the_list() -> list[models.Index]:
@@ -81,7 +83,9 @@ def _indexes_of_the_list() -> list[models.Index]:
         if column != "script":
             alone.append(models.Index(fields=[column, "id"], name=f"result_{column}"))
         alone += [
-            models.Index(fields=[under, column, "id"], name=f"result_{under}_{column}")
+            models.Index(
+                fields=[under, column, "id", *_BESIDE.get(f"{under}_{column}", ())], name=f"result_{under}_{column}"
+            )
             for under in ("script", "build", "tester")
             if under != column
         ]
