@@ -110,14 +110,16 @@ def share_of(part: int, whole: int) -> Share | None:
     return Share(part / whole, low, high, part, whole)
 
 
-def difference_of(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Difference | None:
+def difference_of(
+    pairs: Sequence[tuple[Sequence[int], Sequence[int]]], *, confidence: float = CONFIDENCE
+) -> Difference | None:
     """How much higher `a` was rated than `b`, compared within pairs (such as scripts); None where no pair has both.
 
     Each pair holds the counts of ratings (as in `mean_of_counts`) of a and of b. A pair weighs n_a n_b / (n_a + n_b),
     the weights of Cochran (1954): those with the least variance where ratings spread alike.
     Interval: t, with the standard error and the degrees of freedom of Welch (1947) and Satterthwaite (1946). The
     variance of a is that within its pairs, taken together (and so for b), so that a pair may hold a single rating.
-    With one pair this is Welch's own interval.
+    With one pair this is Welch's own interval. `confidence` above the usual 95 % is for many comparisons at once.
     """
     both = [(_moments(a), _moments(b), len(a)) for a, b in pairs if sum(a) and sum(b)]
     if not both:
@@ -127,16 +129,18 @@ def difference_of(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Diffe
     side_a = _side([a for a, _, _ in both], weights)
     side_b = _side([b for _, b, _ in both], weights)
     widest = max(scale for _, _, scale in both) - 1
-    low, high = _within(*_welch(difference, side_a, side_b), -widest, widest)
+    low, high = _within(*_welch(difference, side_a, side_b, confidence), -widest, widest)
     return Difference(difference, low, high, side_a.n, side_b.n, len(both))
 
 
-def difference_of_shares(pairs: Sequence[tuple[tuple[int, int], tuple[int, int]]]) -> Difference | None:
+def difference_of_shares(
+    pairs: Sequence[tuple[tuple[int, int], tuple[int, int]]], *, confidence: float = CONFIDENCE
+) -> Difference | None:
     """How much larger the share is in `a` than in `b`, compared within pairs; None where no pair has both.
 
     Each pair holds (part, whole) of a and of b; weights as in `difference_of`. Interval: from the Wilson intervals of
     all shares by the method of Zou, Huang and Zhang (2009) for a sum of weighted shares. With one pair this is
-    method 10 of Newcombe (1998).
+    method 10 of Newcombe (1998). `confidence` as in `difference_of`.
     """
     both = [(a, b) for a, b in pairs if a[1] and b[1]]
     if not both:
@@ -145,7 +149,7 @@ def difference_of_shares(pairs: Sequence[tuple[tuple[int, int], tuple[int, int]]
     difference, below, above = 0.0, 0.0, 0.0
     for weight, (a, b) in zip(weights, both, strict=True):
         share_a, share_b = a[0] / a[1], b[0] / b[1]
-        (low_a, high_a), (low_b, high_b) = _wilson(*a), _wilson(*b)
+        (low_a, high_a), (low_b, high_b) = _wilson(*a, confidence), _wilson(*b, confidence)
         difference += weight * (share_a - share_b)
         below += weight**2 * ((share_a - low_a) ** 2 + (high_b - share_b) ** 2)
         above += weight**2 * ((high_a - share_a) ** 2 + (share_b - low_b) ** 2)
@@ -187,12 +191,12 @@ def _side(moments: list[tuple[int, float, float]], weights: list[float]) -> _Sid
     return _Side(n, of_one * math.fsum(w**2 / m[0] for w, m in zip(weights, moments, strict=True)), freedom)
 
 
-def _welch(difference: float, a: _Side, b: _Side) -> Interval:
+def _welch(difference: float, a: _Side, b: _Side, confidence: float) -> Interval:
     if a.variance is None or b.variance is None or not a.variance + b.variance:
         return NO_INTERVAL
     variance = a.variance + b.variance
     freedom = variance**2 / (a.variance**2 / a.freedom + b.variance**2 / b.freedom)
-    reach = _t(freedom) * math.sqrt(variance)
+    reach = _t(freedom, confidence) * math.sqrt(variance)
     return difference - reach, difference + reach
 
 
@@ -207,8 +211,8 @@ def _within(low: float | None, high: float | None, least: float, most: float) ->
     return (None, None) if low is None or high is None else (max(low, least), min(high, most))
 
 
-def _wilson(part: int, whole: int) -> tuple[float, float]:
-    z = _z()
+def _wilson(part: int, whole: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    z = _z(confidence)
     share = part / whole
     middle = (share + z**2 / (2 * whole)) / (1 + z**2 / whole)
     reach = z * math.sqrt(share * (1 - share) / whole + z**2 / (4 * whole**2)) / (1 + z**2 / whole)
@@ -216,13 +220,13 @@ def _wilson(part: int, whole: int) -> tuple[float, float]:
     return (0.0 if part == 0 else middle - reach), (1.0 if part == whole else middle + reach)
 
 
-def _t(freedom: float) -> float:
+def _t(freedom: float, confidence: float = CONFIDENCE) -> float:
     from scipy.special import stdtrit
 
-    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
+    return float(stdtrit(freedom, (1 + confidence) / 2))
 
 
-def _z() -> float:
+def _z(confidence: float) -> float:
     from scipy.special import ndtri
 
-    return float(ndtri((1 + CONFIDENCE) / 2))
+    return float(ndtri((1 + confidence) / 2))
