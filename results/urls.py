@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from .views import calls, comments, correcting, dashboard, exports, filing, rows, sheet, todo
+from .views import calls, comments, correcting, coverage, dashboard, exports, filing, rounds, rows, sheet, todo
 
 urlpatterns = [
     path("dashboard/", dashboard.dashboard, name="dashboard"),
@@ -28,4 +28,11 @@ urlpatterns = [
     path("import/<uuid:uuid>/apply/", sheet.import_apply, name="import_apply"),
     path("import/<uuid:uuid>/discard/", sheet.import_discard, name="import_discard"),
     path("todo/", todo.todo, name="todo"),
+    path("todo/today/", todo.todo_today, name="todo_today"),
+    path("rounds/", rounds.rounds, name="rounds"),
+    path("rounds/new/", rounds.round_new, name="round_new"),
+    path("rounds/<int:pk>/", rounds.round_page, name="round"),
+    path("rounds/<int:pk>/edit/", rounds.round_edit, name="round_edit"),
+    path("rounds/<int:pk>/close/", rounds.round_close, name="round_close"),
+    path("dashboard/coverage/", coverage.coverage, name="coverage"),
 ]

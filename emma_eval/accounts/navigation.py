@@ -24,6 +24,7 @@ ENTRIES = (
     Entry("Results", "/results/", EVERYONE),
     Entry("To do", "/todo/", frozenset({Role.TESTER})),
     Entry("Dashboard", "/dashboard/", frozenset({Role.MANAGER, Role.EVAL_TEAM})),
+    Entry("Rounds", "/rounds/", frozenset({Role.EVAL_TEAM, Role.EVAL_LEAD, Role.MANAGER})),
     Entry("Comments", "/comments/", frozenset({Role.EVAL_TEAM, Role.EVAL_LEAD, Role.MANAGER})),
     Entry("Builds", "/builds/", frozenset({Role.EVAL_TEAM})),
     Entry("Import", "/import/", frozenset({Role.EVAL_TEAM})),

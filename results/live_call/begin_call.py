@@ -33,8 +33,8 @@ class TooManyCallsError(Exception):
     """The tester has as many calls without a result as anybody may have. No call was begun."""
 
 
-def begin_call(tester: User, asked: uuid.UUID, script: Script) -> Call:
-    """The tester's call of this UUID, which the page with the button made; a new one the first time.
+def begin_call(tester: User, asked: uuid.UUID, script: Script, build: Build | None = None) -> Call:
+    """The tester's call of this UUID, which the page with the button made; a new one the first time, on this build.
 
     A call that is over, or that the tester may not know of any more, is left as it is: the same page then begins
     another one, whose UUID follows from the first, so that a second press of the button still finds that one.
@@ -44,7 +44,7 @@ def begin_call(tester: User, asked: uuid.UUID, script: Script) -> Call:
         take_turn(tester)
         while (there := Call.objects.filter(tester=tester, uuid=asked).first()) is not None and _is_over(tester, there):
             asked = uuid.uuid5(asked, _AGAIN)
-        call = there or _new_call(tester, asked)
+        call = there or _new_call(tester, asked, build or Build.objects.current_build())
         with contextlib.suppress(TooManyRunsError):  # no button does that: each is for the one script of its page
             _run(call, script)
         return call
@@ -86,12 +86,12 @@ def _is_over(tester: User, call: Call) -> bool:
     return call.ended_at_ms is not None or not Call.objects.visible_to(tester).filter(pk=call.pk).exists()
 
 
-def _new_call(tester: User, asked: uuid.UUID) -> Call:
+def _new_call(tester: User, asked: uuid.UUID, build: Build | None) -> Call:
     """What counts is what the tester can do something about; beside it, how many are begun in an hour."""
     if _waiting(tester)[:MOST_WAITING_CALLS].count() >= MOST_WAITING_CALLS:
         raise TooManyCallsError
     throttle.spend(CALLS, str(tester.pk))
-    return Call.objects.create(tester=tester, uuid=asked, build=Build.objects.current_build())
+    return Call.objects.create(tester=tester, uuid=asked, build=build)
 
 
 def _waiting(tester: User) -> CallQuerySet:

@@ -51,7 +51,11 @@ class RunsField(forms.IntegerField):
 class RoundForm(forms.Form):
     """What a round asks for, of the scripts that its planner may know of."""
 
-    name = OneLine(max_length=80, help_text="Such as “Before the release”. Testers read it.", error_messages={"required": "Give the round a name."})
+    name = OneLine(
+        max_length=80,
+        help_text="Such as “Before the release”. Testers read it.",
+        error_messages={"required": "Give the round a name."},
+    )
     build = forms.ModelChoiceField(
         Build.objects.all(),
         empty_label="Choose a build",

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from emma_eval.accounts import throttle
 from emma_eval.accounts.roles import Role, UserRequest, for_roles
-from scripts_catalog.models import Script, ScriptQuerySet, Site
+from scripts_catalog.models import Build, Script, ScriptQuerySet, Site
 
 from ..filing.typed import number_in
 from ..live_call.begin_call import (
@@ -71,7 +71,8 @@ def call_new(request: UserRequest) -> HttpResponseBase:
 
 def _begin(request: UserRequest, script: Script) -> HttpResponseBase:
     try:
-        begun = begin_call(request.user, _uuid_in(request, "uuid") or uuids.uuid4(), script)
+        build = Build.objects.filter(pk=number_in(request.POST.get("build"))).first()
+        begun = begin_call(request.user, _uuid_in(request, "uuid") or uuids.uuid4(), script, build)
     except TooManyCallsError:
         messages.warning(
             request,

@@ -65,7 +65,9 @@ def round_new(request: UserRequest) -> HttpResponseBase:
     current = Build.objects.current_build()
     initial: dict[str, Any] = {"build": current.pk if current else None}
     like = _round_named(request.user, request.GET.get("like"))
-    return _show_form(request, RoundForm(request.user, initial=copied(request.user, initial, like) if like else initial))
+    return _show_form(
+        request, RoundForm(request.user, initial=copied(request.user, initial, like) if like else initial)
+    )
 
 
 @for_roles(*PLANNERS)

@@ -1,4 +1,4 @@
-"""The to-do page: calls that wait for their results, drafts to go on with, and calls that wait for a recording link."""
+"""The to-do page: what to run, calls that wait for their results, drafts, and calls that wait for a recording link."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
 
 from emma_eval.accounts.roles import Role, UserRequest, for_roles
 
@@ -18,6 +19,7 @@ from ..filing.tell_drafts import tell_drafts
 from ..filing.typed import number_in
 from ..live_call.wait_for_results import calls_that_wait
 from ..models import Draft, Result
+from ..rounds.today import to_run
 from .correcting import own_result
 
 MOST_SHOWN = 200
@@ -32,9 +34,18 @@ def todo(request: UserRequest) -> HttpResponse:
     return _show(request)
 
 
+@never_cache
+@for_roles(Role.TESTER)
+@require_safe
+def todo_today(request: UserRequest) -> HttpResponse:
+    """One line of what to run, for pages that stand below rounds and fetch it by this address."""
+    return render(request, "results/todo.html#today", {"to_run": to_run(request.user)})
+
+
 def _show(request: UserRequest, typed: str = "", wrong: int = 0, words: str = "") -> HttpResponse:
     drafts = Draft.objects.visible_to(request.user).select_related("script__latest").order_by("-saved_at")
     context = {
+        "to_run": to_run(request.user),
         "drafts": tell_drafts(drafts[:MOST_SHOWN]),
         "unfiled": calls_that_wait(request.user, MOST_SHOWN),
         "calls": waiting_calls(request.user, MOST_SHOWN),

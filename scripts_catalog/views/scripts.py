@@ -35,6 +35,7 @@ def scripts(request: UserRequest) -> HttpResponse:
         "shelves": shelves,
         "found": sum(len(shelf.scripts) for shelf in shelves),
         "is_writer": is_writer,
+        "may_file": request.user.has_role(Role.TESTER),
     }
     page = "scripts_catalog/scripts.html"
     response = render(request, f"{page}#fragment" if request.headers.get("HX-Request") else page, context)
