@@ -59,6 +59,13 @@ def _several(name: str, default: str = "") -> list[str]:
     return [part.strip() for part in _said(name, default).split(",") if part.strip()]
 
 
+def _number(name: str, default: int, least: int, most: int) -> int:
+    said = _said(name, str(default))
+    if not (said.isascii() and said.isdigit() and least <= int(said[:9]) <= most):
+        raise _wrong(name, f"a whole number from {least} to {most}")
+    return int(said)
+
+
 def _is_guessable(secret: str) -> bool:
     """Whether others can know it: too short, of a few characters again and again, or the one of the example."""
     return len(secret) < 50 or len(set(secret)) < 10 or secret.startswith(OF_THE_EXAMPLE)
@@ -348,6 +355,12 @@ TIME_ZONE = _said("EMMA_TIME_ZONE", "Asia/Hong_Kong")
 if TIME_ZONE not in zoneinfo.available_timezones():
     raise _wrong("EMMA_TIME_ZONE", "a zone such as Asia/Hong_Kong")
 
+# --- reviews ---------------------------------------------------------------------------------
+
+REVIEW_SHARE = _number("EMMA_REVIEW_SHARE", 10, 0, 100)  # percent of what nothing else speaks for
+REVIEW_HOLD_MINUTES = _number("EMMA_REVIEW_HOLD_MINUTES", 15, 1, 240)
+REVIEWERS_PER_RESULT = _number("EMMA_REVIEWERS_PER_RESULT", 1, 1, 5)
+
 # --- people ----------------------------------------------------------------------------------
 
 AUTH_USER_MODEL = "accounts.User"
@@ -522,6 +535,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep the outbox": {"task": "outbox.sweep", "schedule": 30.0, "options": {"expires": 30}},
     "clear away old sessions": {"task": "accounts.clear_away", "schedule": 3600.0},
     "forget uploaded sheets": {"task": "results.forget_uploads", "schedule": 3600.0},
+    "look for what to review": {"task": "results.look_for_reviews", "schedule": 3600.0},
     "forget old exports": {"task": "results.forget_exports", "schedule": 3600.0},
 }
 

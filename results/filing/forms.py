@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +15,7 @@ from scripts_catalog.models import Build, ScriptVersion
 
 from ..models import DIMENSION_KEYS, MOST_COMMENT_CHARACTERS, MOST_NOTE_CHARACTERS, ProblemOrder, Result
 from . import links
+from .places import read_places
 from .rules import (
     STUCK_START,
     Code,
@@ -27,12 +26,11 @@ from .rules import (
     read_rating,
     without_control_characters,
 )
-from .typed import PLACE, Typed, place_name
+from .typed import Typed, place_name
 
 YES, NO, NOT_APPLICABLE = "yes", "no", "na"
 YES_OR_NO = ((YES, "Yes"), (NO, "No"))
 TIME_FORMATS = ("%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S")
-_PLACE_NUMBER = re.compile(r"[0-9]{1,4}")
 
 
 class TextField(forms.CharField):
@@ -190,39 +188,13 @@ class ResultForm(forms.Form):
         return self.cleaned_data.get("camera_used") == YES and not self.cleaned_data.get("never_started")
 
     def _read_problems(self) -> tuple[str, ...]:
-        """Tags by their places. Gaps are closed; two tags of one place, or a place that is no number, are faults."""
-        places: dict[str, int] = {}
-        for name in self._place_names():
-            text = unicodedata.normalize("NFKC", str(self.data.get(name) or "")).strip()
-            if text and self._is_a_place(name, text):
-                places[name.removeprefix(PLACE)] = int(text)
-        self._check_places_are_different(places)
-        picked = sorted(places, key=places.__getitem__)
-        if self.cleaned_data.get("never_started") and STUCK_START not in picked:
-            picked.insert(0, STUCK_START)
+        places = read_places(self.data)
+        for fault in places.faults:
+            self.add_error("problems", fault)
+        if self.cleaned_data.get("never_started") and STUCK_START not in places.tags:
             self.was_stuck_start_added = True
-        return tuple(picked)
-
-    def _place_names(self) -> list[str]:
-        return [name for name in self.data if name.startswith(PLACE)]
-
-    def _is_a_place(self, name: str, text: str) -> bool:
-        tag = taxonomy.TAG_BY_KEY.get(name.removeprefix(PLACE))
-        label = f"“{tag.label}”" if tag else "a problem"
-        if not _PLACE_NUMBER.fullmatch(text):
-            self.add_error("problems", f"The place of {label} must be a whole number: 1 for the biggest.")
-        elif int(text) == 0:
-            self.add_error("problems", f"Places start at 1, the biggest: {label} has 0.")
-        else:
-            return True
-        return False
-
-    def _check_places_are_different(self, places: dict[str, int]) -> None:
-        for number in sorted(set(places.values())):
-            tags = [tag for tag in places if places[tag] == number and tag in taxonomy.TAG_BY_KEY]
-            if len(tags) > 1:
-                labels = " and ".join(f"“{taxonomy.TAG_BY_KEY[tag].label}”" for tag in tags)
-                self.add_error("problems", f"{labels} both have place {number}: give each its own.")
+            return (STUCK_START, *places.tags)
+        return places.tags
 
     def _filing(self, ratings: Ratings) -> Filing:
         said = self.cleaned_data

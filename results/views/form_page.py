@@ -14,9 +14,9 @@ from scripts_catalog.models import Build, ScriptVersion
 from scripts_catalog.wording import ShownAnchor
 
 from ..filing.forms import ResultForm
+from ..filing.places import GroupRow, groups_of, strangers_in
 from ..filing.tell_call import titles_of
 from ..filing.tell_drafts import DraftLine
-from ..filing.typed import PLACE, place_name
 from ..live_call.fold_moments import Folded, fold_moments
 from ..models import DIMENSION_KEYS, MOST_COMMENT_CHARACTERS, Call, Result
 
@@ -33,29 +33,6 @@ _IN_ORDER = (
     *("__all__", "script_version", "build", "called_at", "recording_link", "never_started", "camera_used"),
     *("camera_note", *DIMENSION_KEYS, "problems", "comment", "met_emma_before"),
 )
-
-
-@dataclass(frozen=True)
-class TagRow:
-    """A problem that can be picked, with its place as typed."""
-
-    key: str
-    label: str
-    place: str
-    is_retired: bool
-
-    @property
-    def name(self) -> str:
-        return place_name(self.key)
-
-
-@dataclass(frozen=True)
-class GroupRow:
-    """The problems of one area."""
-
-    key: str
-    name: str
-    tags: list[TagRow]
 
 
 @dataclass(frozen=True)
@@ -208,22 +185,11 @@ class FormPage:
 
     @property
     def groups(self) -> list[GroupRow]:
-        pickable = set(self.form.tags)
-        groups = []
-        for group in taxonomy.TAG_GROUPS:
-            tags = [self._tag(tag) for tag in group.tags if tag.key in pickable]
-            groups.append(GroupRow(group.key, group.name, tags))
-        return groups
-
-    def _tag(self, tag: taxonomy.Tag) -> TagRow:
-        return TagRow(tag.key, tag.label, self.form.place_of(tag.key), tag.retired_in is not None)
+        return groups_of(self.form.tags, self.form.place_of)
 
     @property
     def strangers(self) -> list[tuple[str, str]]:
-        """Places of unknown or retired tags that were sent: shown, so that they can be taken out."""
-        known = {place_name(tag) for tag in self.form.tags}
-        sent = self.form.data if self.form.is_bound else {}
-        return [(name, str(sent[name])) for name in sent if name.startswith(PLACE) and name not in known and sent[name]]
+        return strangers_in(self.form.data, self.form.tags) if self.form.is_bound else []
 
     def context(self) -> dict[str, object]:
         """What the template needs."""

@@ -1,0 +1,73 @@
+"""Whether somebody may review a result now, and if not, why: one rule for beginning, going on and filing."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.conf import settings
+from django.db.models import Exists, OuterRef
+
+from emma_eval.accounts.models import User
+
+from ..models import GoldAnswer, Hold, QueuedFor, Result, Review
+
+
+class OwnResultError(Exception):
+    """Nobody reviews what they filed themselves. Nothing was changed."""
+
+
+class FiledError(Exception):
+    """This reviewer has filed a review of the result before. Nothing was changed."""
+
+    def __init__(self, review: Review) -> None:
+        super().__init__(f"filed as {review}")
+        self.review = review
+
+
+class AllInError(Exception):
+    """As many reviews as are wanted have been filed by others. Nothing was changed, and no draft is lost."""
+
+
+class HeldError(Exception):
+    """Somebody else has the result in hand, and nobody more is wanted. Nothing was changed, and no draft is lost."""
+
+    def __init__(self, hold: Hold) -> None:
+        super().__init__(f"{hold}")
+        self.hold = hold
+
+
+IS_GOLD = Exists(GoldAnswer.objects.filter(result=OuterRef("pk"), retired_at=None))
+
+
+def is_gold(result: Result) -> bool:
+    """Whether a review of it is compared with a known answer and never stands."""
+    return GoldAnswer.objects.filter(result=result, retired_at=None).exists()
+
+
+def all_are_in(result: Result) -> bool:
+    """Whether all reviews that were wanted are filed: only then does anybody see one of somebody else's."""
+    return result.reviewed_at is not None and result.queued_for in {None, QueuedFor.PICK}
+
+
+def check_open(reviewer: User, result: Result, now: datetime) -> None:
+    """Raise what stands against a review of `result` by this person at `now`; nothing, if nothing does.
+
+    A result that somebody else has in hand stays open to a reviewer who began before, as long as one more is wanted
+    than have filed or are at work.
+    """
+    if result.tester_id == reviewer.pk:
+        raise OwnResultError
+    mine = result.reviews.filed().filter(reviewer=reviewer).first()
+    if mine is not None:
+        raise FiledError(mine)
+    filed = 0 if is_gold(result) else result.reviews.filed().filter(is_of_gold=False).count()
+    if not is_gold(result) and (all_are_in(result) or filed >= settings.REVIEWERS_PER_RESULT):
+        raise AllInError
+    hold = hold_of_another(reviewer, result, now)
+    if hold is not None and filed + 1 >= settings.REVIEWERS_PER_RESULT:
+        raise HeldError(hold)
+
+
+def hold_of_another(reviewer: User, result: Result, now: datetime) -> Hold | None:
+    held = Hold.objects.in_force(now).filter(result=result).exclude(reviewer=reviewer)
+    return held.select_related("reviewer").first()
