@@ -142,6 +142,8 @@ def _strangers() -> Finding:
 
 def _sign_on() -> Finding:
     """Only for people at a terminal: whether the provider answers, and what its word counts for here."""
+    from emma_eval.accounts.sign_on.session import way_out  # what it needs weighs on every process that answers pages
+
     found = settings.SIGN_ON
     if found is None:
         return Finding("sign-on", True, "none is configured: people sign in with passwords", needed=False)
@@ -149,8 +151,9 @@ def _sign_on() -> Finding:
     training = f"training from the claim {found.training_claim}" if found.training_claim else "training given by hand"
     doors = "and no other way in" if found.only else "beside passwords"
     address = f"{found.issuer}/.well-known/openid-configuration"
-    with urllib.request.urlopen(address, timeout=PATIENCE_S) as answer:  # noqa: S310  (settings allow http(s) alone)
-        answer.read(1)
+    answer = way_out(PATIENCE_S).send("GET", address)
+    if answer.status != 200:
+        return Finding("sign-on", False, f"{found.issuer} answers with {answer.status}", needed=False)
     return Finding("sign-on", True, f"{found.issuer} answers; {roles}, {training}, {doors}", needed=False)
 
 

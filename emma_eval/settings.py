@@ -20,6 +20,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from emma_eval.accounts.role import Role
 from emma_eval.accounts.sign_on.configured import MappingError, SignOn, read_roles
+from emma_eval.adapters.addresses import Allowed, UnreadableError
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 SECRETS = {
@@ -454,6 +455,7 @@ def _sign_on() -> SignOn | None:
 
 
 SIGN_ON = _sign_on()
+SOCIALACCOUNT_ADAPTER = "emma_eval.accounts.sign_on.adapter.SignOnAdapter"
 SOCIALACCOUNT_STORE_TOKENS = False
 SOCIALACCOUNT_REQUESTS_TIMEOUT = 5  # seconds; somebody waits for the page
 
@@ -485,6 +487,22 @@ EMAIL_TIMEOUT = 20
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = _said("EMMA_MAIL_FROM", "Emma Eval <emma-eval@localhost>")
 if "@" not in parseaddr(DEFAULT_FROM_EMAIL)[1]:
     raise _wrong("EMMA_MAIL_FROM", "a sender such as Emma Eval <emma-eval@example.org>")
+
+# --- where this site may go --------------------------------------------------------------------
+
+
+def _outgoing_allow() -> Allowed:
+    """What is opened though it lies inside. Never what is link-local, multicast or reserved, whatever is said."""
+    try:
+        return Allowed.read(_several("EMMA_OUTGOING_ALLOW"))
+    except UnreadableError as cause:
+        expected = "hosts and networks such as hooks.internal, 10.1.2.0/24, separated by commas"
+        raise ImproperlyConfigured(
+            f"EMMA_OUTGOING_ALLOW names {str(cause)!r}, which is none or is never opened: set it to {expected}."
+        ) from cause
+
+
+OUTGOING_ALLOW = _outgoing_allow()
 
 # --- work to be done outside the web process ---------------------------------------------------
 
@@ -545,4 +563,6 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": "INFO"},
+    # They write each address that is opened, and an address of a webhook may hold a key.
+    "loggers": {"httpx": {"level": "WARNING"}, "httpcore": {"level": "WARNING"}},
 }

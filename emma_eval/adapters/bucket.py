@@ -13,12 +13,14 @@ from botocore import UNSIGNED
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from .errors import NeighbourError
+
 REFUSED = {"AccessDenied", "403", "Forbidden"}
 HAS_NO_BLOCK = {"NotImplemented", "MethodNotAllowed", "501", "405"}
 IS_OPEN = "NoSuchPublicAccessBlockConfiguration"
 
 
-class BucketError(Exception):
+class BucketError(NeighbourError):
     """The bucket did not do what was asked; its text is for people and names no key."""
 
 
