@@ -268,9 +268,12 @@ class RunCountQuerySet(models.QuerySet["RunCount"]):
 
         Always in the same order: two imports at the same time must not wait for each other in a ring.
         """
-        rows = [(*counted, number) for counted, number in sorted(runs.items())]
         with connection.cursor() as cursor:
-            cursor.executemany(ADD_RUNS, rows)
+            for counted, number in sorted(runs.items()):
+                if number > 0:
+                    cursor.execute(ADD_RUNS, (*counted, number))
+                elif number < 0:
+                    cursor.execute(TAKE_RUNS, (-number, -number, *counted))
 
 
 # Django's own upsert (bulk_create with update_conflicts) can only overwrite, not add.
@@ -278,6 +281,11 @@ ADD_RUNS = """
 INSERT INTO scripts_catalog_runcount (script_id, build_id, filed_as_safety, runs) VALUES (%s, %s, %s, %s)
 ON CONFLICT (script_id, build_id, filed_as_safety)
 DO UPDATE SET runs = scripts_catalog_runcount.runs + excluded.runs
+"""
+# Never below nothing: a count that is out of step is put right at night, and must keep nobody from correcting.
+TAKE_RUNS = """
+UPDATE scripts_catalog_runcount SET runs = CASE WHEN runs > %s THEN runs - %s ELSE 0 END
+WHERE script_id = %s AND build_id = %s AND filed_as_safety = %s
 """
 
 

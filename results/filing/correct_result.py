@@ -13,8 +13,10 @@ from emma_eval.accounts import audit
 from emma_eval.accounts.models import User
 
 from ..announce import announce_corrected
+from ..counts.keep_counts import Tally
 from ..models import DIMENSION_KEYS, Change, ProblemOrder, Result
-from .file_result import content_of, content_of_filing, count_run, put_content, write_problems
+from ..review.reasons import reason_after
+from .file_result import content_of, content_of_filing, put_content, write_problems
 from .follow_call import follow_build
 from .rules import Code, Fault, Filing, Ratings, fault_of_link
 from .tell_history import label_of
@@ -77,9 +79,12 @@ def correct_result(by: User, result: Result, filing: Filing, *, based_on: int) -
             return None
         if current.version != based_on:
             raise CorrectedElsewhereError(current)
-        change = _write(by, current, filing, changed)
+        tally = Tally()
+        change = _write(by, current, filing, changed, tally)
         facts = {field for column, field in FACTS_OF_THE_CALL.items() if column in changed}
-        return _share(by, change, {field: getattr(filing, field) for field in facts}, of_the_call)
+        corrected = _share(by, change, {field: getattr(filing, field) for field in facts}, of_the_call, tally)
+        tally.write()
+        return corrected
 
 
 def _lock_call(result: Result) -> dict[int, Result]:
@@ -89,7 +94,7 @@ def _lock_call(result: Result) -> dict[int, Result]:
     return {each.pk: each for each in found.select_related("script", "build", "script_version__script")}
 
 
-def _share(by: User, change: Change, facts: dict[str, object], others: dict[int, Result]) -> Corrected:
+def _share(by: User, change: Change, facts: dict[str, object], others: dict[int, Result], tally: Tally) -> Corrected:
     """Say the facts of the call on its other results that this person may see."""
     seen = Result.objects.visible_to(by).filter(pk__in=others).order_by("pk").values_list("pk", flat=True)
     shared, reviewed = [], []
@@ -99,7 +104,7 @@ def _share(by: User, change: Change, facts: dict[str, object], others: dict[int,
         if changed and other.reviewed_at is not None:
             reviewed.append(other)
         elif changed:
-            _write(by, other, filing, changed)
+            _write(by, other, filing, changed, tally)
             shared.append(other)
     return Corrected(change, tuple(shared), tuple(reviewed))
 
@@ -109,18 +114,16 @@ def _differences(result: Result, filing: Filing) -> Changed:
     return {name: [_plain(before[name]), _plain(after[name])] for name in before if before[name] != after[name]}
 
 
-def _write(by: User, result: Result, filing: Filing, changed: Changed) -> Change:
-    moves_count = not changed.keys().isdisjoint({"build_id", "never_started"})
-    if moves_count:
-        count_run(result, -1)
+def _write(by: User, result: Result, filing: Filing, changed: Changed, tally: Tally) -> Change:
+    tally.count(result, result.problems.all(), -1)
     put_content(result, filing)
+    result.queued_for = reason_after(result, filing.problems, changed)
     result.version += 1
     result.save()
     if not changed.keys().isdisjoint({"problems", "problem_order"}):
         result.problems.all().delete()
         write_problems(result, filing)
-    if moves_count:
-        count_run(result, 1)
+    tally.count(result, result.problems.all())
     if "build_id" in changed:
         follow_build(result)
     labels = [label_of(name) for name in changed]

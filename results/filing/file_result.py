@@ -10,10 +10,12 @@ from django.db.models import Exists
 
 from emma_eval.accounts import audit
 from emma_eval.accounts.models import User
-from scripts_catalog.models import RunCount, Script
+from scripts_catalog.models import Script
 
 from ..announce import announce_filed
+from ..counts.keep_counts import count_result
 from ..models import DIMENSION_KEYS, Call, Draft, Problem, ProblemOrder, Result
+from ..review.reasons import reason_for
 from .follow_call import note_call
 from .rules import Filing
 from .tell_call import odds_with, results_of_call
@@ -138,12 +140,12 @@ def _check_against(mates: tuple[Result, ...], filing: Filing) -> None:
 
 def _write(result: Result, filing: Filing) -> None:
     result.save(force_insert=True)
-    write_problems(result, filing)
-    count_run(result, 1)
+    problems = write_problems(result, filing)
     Draft.objects.filter(tester=result.tester_id, uuid=result.draft_uuid).delete()
     slug, is_safety = result.script.slug, result.is_covered
     audit.record(result.tester, "filed a result", str(result.pk), is_safety=is_safety, script=slug)
     announce_filed(result)
+    count_result(result, problems)
 
 
 def unsaved_result(
@@ -164,6 +166,7 @@ def unsaved_result(
         result.sheet_minute_in_call = row.minute_in_call
         result.browser, result.device, result.connection = row.browser, row.device, row.connection
     put_content(result, filing)
+    result.queued_for = reason_for(result, filing.problems)
     return result
 
 
@@ -183,8 +186,8 @@ def put_content(result: Result, filing: Filing) -> None:
         setattr(result, key, filing.ratings[key])
 
 
-def write_problems(result: Result, filing: Filing) -> None:
-    Problem.objects.bulk_create(problems_of(result, filing))
+def write_problems(result: Result, filing: Filing) -> list[Problem]:
+    return Problem.objects.bulk_create(problems_of(result, filing))
 
 
 def problems_of(result: Result, filing: Filing) -> list[Problem]:
@@ -200,12 +203,6 @@ def rank_of(place: int, order: ProblemOrder) -> int | None:
     if order == ProblemOrder.OVERALL or (order == ProblemOrder.BIGGEST and place == 1):
         return place
     return None
-
-
-def count_run(result: Result, runs: int) -> None:
-    """Keep the catalogue's counter in step. A call that never started is not a run."""
-    if not result.never_started:
-        RunCount.objects.all().add(result.script, result.build, filed_as_safety=result.filed_as_safety, runs=runs)
 
 
 COMPARED = (

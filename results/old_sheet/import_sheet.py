@@ -8,11 +8,10 @@ with the same content it adds nothing, with other content it is a conflict and c
 from __future__ import annotations
 
 import uuid
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from django.db import IntegrityError, OperationalError, transaction
@@ -24,9 +23,9 @@ from emma_eval.accounts import audit
 from emma_eval.accounts.invite import invited_account
 from emma_eval.accounts.keys import new_scattered_key
 from emma_eval.accounts.models import User
+from results.counts.keep_counts import Tally
 from results.filing.file_result import problems_of, unsaved_result
 from results.models import Problem, Result
-from scripts_catalog.models import RunCount
 
 from .read_row import UNKNOWN_SCRIPT, BadRow, Catalogue, GoodRow, RowFault, read_row
 from .read_sheet import NAME_OF, Row, read_sheet
@@ -113,7 +112,6 @@ def _import_at_once(path: Path, importer: User | None, name: str, only_good: boo
     passage = _Passage(path, importer)
     while rows := passage.next_rows():
         passage.write(passage.judge(rows))
-    passage.count_runs()
     passage.tell_repeated()
     found = passage.findings
     if found.bad and not only_good:
@@ -132,6 +130,7 @@ def _import_at_once(path: Path, importer: User | None, name: str, only_good: boo
         new_testers=found.new_testers,
         new_builds=found.new_builds,
     )
+    passage.count()
     return found
 
 
@@ -149,7 +148,7 @@ class _Passage:
         self.people: dict[str, User | None] = {}
         self.added: dict[uuid.UUID, tuple[int, str]] = {}
         self.repeated: dict[int, tuple[GoodRow, int]] = {}
-        self.runs: Counter[tuple[int, int, bool]] = Counter()
+        self.tally = Tally()
 
     def next_rows(self) -> list[Row]:
         return list(islice(self.rows, ROWS_IN_A_BATCH))
@@ -237,22 +236,19 @@ class _Passage:
         ]
         _scatter(results)
         Result.objects.bulk_create(results)
-        Problem.objects.bulk_create(
-            problem for result, row in zip(results, rows, strict=True) for problem in problems_of(result, row.filing)
-        )
-        self.runs.update(
-            (result.script.pk, result.build.pk, result.filed_as_safety)
-            for result in results
-            if not result.never_started
-        )
+        problems = [problems_of(result, row.filing) for result, row in zip(results, rows, strict=True)]
+        Problem.objects.bulk_create(chain.from_iterable(problems))
+        for result, of_result in zip(results, problems, strict=True):
+            self.tally.count(result, of_result)
 
     def _person(self, email: str) -> User:
         person = self.people[email] or invited_account(email)
         self.people[email] = person
         return person
 
-    def count_runs(self) -> None:
-        RunCount.objects.all().add_many(self.runs)
+    def count(self) -> None:
+        """Only when all rows are written: what everybody's filings count into is held for the shortest time."""
+        self.tally.write()
 
 
 def _scatter(results: list[Result]) -> None:

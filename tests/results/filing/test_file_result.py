@@ -173,7 +173,7 @@ def test_a_filing_that_fails_leaves_nothing(
     def broken(*_: Any, **__: Any) -> None:
         raise OSError
 
-    monkeypatch.setattr("results.filing.file_result.count_run", broken)
+    monkeypatch.setattr("results.filing.file_result.count_result", broken)
     save_draft(tester, uuid.uuid4(), script, {"comment": "x"}, based_on=0)
     with pytest.raises(OSError):  # noqa: PT011
         file_result(tester, uuid.uuid4(), filing(script, build))
