@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from celery import shared_task
+from django.utils import timezone
 
 from emma_eval.outbox.registry import handles
 
+from .digest import mail_digest as digests
+from .digest.send_digests import MAIL, send_digests
 from .export import forget_files as old_exports
 from .export.make_file import make_file
 from .export.order_file import MAKE_FILE
 from .old_sheet import keep_upload, large_sheets
+from .review import look_for_reviews as queue
 
 
 @shared_task(name="results.forget_uploads")
@@ -22,6 +26,12 @@ def forget_uploads() -> None:
 def forget_exports() -> None:
     """Remove files that were made a week ago. May run at any time and twice."""
     old_exports.forget_files()
+
+
+@shared_task(name="results.look_for_reviews")
+def look_for_reviews() -> None:
+    """Bring the review queue up to date. May run at any time and twice."""
+    queue.look_for_reviews(timezone.now())
 
 
 @handles(MAKE_FILE)
@@ -40,3 +50,15 @@ def look_at_sheet(upload: str) -> None:
 def import_large_sheet(upload: str) -> None:
     """Import a large sheet. Run twice, it imports once."""
     large_sheets.import_large_sheet(upload)
+
+
+@shared_task(name="results.send_digests")
+def send_weekly_digests() -> None:
+    """Put the digests that are due on their way. May run at any time and twice: each goes once a week."""
+    send_digests(timezone.now())
+
+
+@handles(MAIL)
+def mail_digest(digest: int) -> None:
+    """Mail a digest. Run twice, it sends the same message."""
+    digests.mail_digest(digest)
