@@ -9,7 +9,7 @@ from emma_eval.accounts.models import User
 from ..models import Comment, Follower, Result
 from .comment_form import CommentForm
 from .split_links import Part, split_links
-from .withhold import shown_to
+from .withhold import is_told_so, shown_to
 
 MOST_SHOWN = 50
 
@@ -29,14 +29,14 @@ class Said:
 class Thread:
     """What was said; `earlier` comments are left out here and shown on the thread's own page.
 
-    `some_are_withheld`: this person reviews blind, so there may be more than is shown.
+    `some_may_be_withheld`: this person is reviewing the result, so there may be more than is shown.
     """
 
     result: Result
     said: list[Said]
     earlier: int
     form: CommentForm
-    some_are_withheld: bool
+    some_may_be_withheld: bool
 
     @property
     def total(self) -> int:
@@ -54,7 +54,7 @@ class Thread:
 
 def show_thread(user: User, result: Result, form: CommentForm | None = None, most: int = MOST_SHOWN) -> Thread:
     """The last comments on a result, which must be one that `user` may see."""
-    comments, some_are_withheld = shown_to(user, result)
+    comments = shown_to(user, result)
     read_up_to = _read_up_to(user, result) if comments else None
     shown = comments[-most:]
     return Thread(
@@ -62,7 +62,7 @@ def show_thread(user: User, result: Result, form: CommentForm | None = None, mos
         said=[_said(comment, user, result, read_up_to) for comment in shown],
         earlier=len(comments) - len(shown),
         form=form if form is not None else CommentForm(),
-        some_are_withheld=some_are_withheld,
+        some_may_be_withheld=is_told_so(user, result),
     )
 
 

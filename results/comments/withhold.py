@@ -6,30 +6,34 @@ from django.db.models import Q
 
 from emma_eval.accounts.models import User
 
-from ..models import Comment, Result, Review
-
-
-def is_blind(user: User, result: Result) -> bool:
-    """Whether somebody has a review of this result under way, while others began theirs."""
-    return Review.objects.under_way().filter(result=result, reviewer=user).exists()
+from ..models import Comment, Result
+from ..review.blind import REVIEWERS, authors_kept_from
 
 
 def withheld_from(user: User, result: Result) -> Q | None:
     """The comments that are kept from this person for now; None where nothing is.
 
-    While somebody reviews a result blind, the words of the other reviewers are withheld, and so is whatever anybody
-    said since the first of them began: it may well be an answer to them.
+    Those whose words must not be read yet (`authors_kept_from`) are left out, and so is whatever anybody else said
+    since the first of them began: it may well be an answer to them.
     """
-    if not is_blind(user, result):
+    authors = authors_kept_from(user, result) if user.has_role(*REVIEWERS) else None
+    if not authors:
         return None
-    others = Review.objects.filter(result=result).exclude(reviewer=user)
-    first = others.order_by("begun_at").values_list("begun_at", flat=True).first()
-    of_theirs = Q(by__in=others.values("reviewer"))
-    return (of_theirs | Q(at__gte=first) if first else of_theirs) & ~Q(by=user)
+    first = result.reviews.filter(reviewer__in=authors).order_by("begun_at").values_list("begun_at", flat=True).first()
+    return (Q(by__in=authors) | Q(at__gte=first)) & ~Q(by=user)
 
 
-def shown_to(user: User, result: Result) -> tuple[list[Comment], bool]:
-    """The comments on a result that this person may read, oldest first, and whether some may be withheld."""
+def shown_to(user: User, result: Result) -> list[Comment]:
+    """The comments on a result that this person may read, oldest first."""
     said = Comment.objects.filter(result=result).select_related("by")
     withheld = withheld_from(user, result)
-    return list(said.exclude(withheld) if withheld is not None else said), withheld is not None
+    return list(said if withheld is None else said.exclude(withheld))
+
+
+def is_told_so(user: User, result: Result) -> bool:
+    """Whether the page says that comments may be withheld: to whoever has a review of this result under way.
+
+    Whether there are any must not show. On a result that nobody else reviews, a gold one in particular, it would tell
+    that somebody did.
+    """
+    return user.has_role(*REVIEWERS) and result.reviews.under_way().filter(reviewer=user).exists()

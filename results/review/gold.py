@@ -99,7 +99,7 @@ def _is_time(reviewer: User) -> bool:
     """
     if not settings.GOLD_SHARE:
         return False
-    block_size = math.ceil(1 / settings.GOLD_SHARE)
+    block_size = math.ceil(100 / settings.GOLD_SHARE)
     begun = Review.objects.filter(reviewer=reviewer).count()
     block, place = divmod(begun, block_size)
     if not block or place < int(_drawn(reviewer, f"block {block}") * block_size):
