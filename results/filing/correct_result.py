@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -16,7 +17,7 @@ from ..announce import announce_corrected
 from ..counts.keep_counts import Tally
 from ..models import DIMENSION_KEYS, Change, ProblemOrder, Result
 from ..review.reasons import reason_after
-from .file_result import content_of, content_of_filing, put_content, write_problems
+from .file_result import Filed, content_of, content_of_filing, put_content, write_problems
 from .follow_call import follow_build
 from .rules import Code, Fault, Filing, Ratings, fault_of_link
 from .tell_history import label_of
@@ -165,3 +166,15 @@ def add_recording_link(by: User, result: Result, link: str) -> Corrected | None:
     if fault is not None:
         raise NotALinkError(fault)
     return correct_result(by, result, replace(filing_of(result), recording_link=link), based_on=result.version)
+
+
+def give_link_to_mates(by: User, filed: Filed) -> tuple[Result, ...]:
+    """The link that came with a result is that of the whole call: the others of it that waited for one, and have it."""
+    link = filed.result.recording_link
+    waiting = next((mate for mate in filed.mates if not mate.recording_link and mate.reviewed_at is None), None)
+    if waiting is None or not link:
+        return ()
+    with contextlib.suppress(ReviewedError, CorrectedElsewhereError):  # then it waits on the to-do page, as before
+        corrected = add_recording_link(by, waiting, link)
+        return (waiting, *(corrected.shared if corrected else ()))
+    return ()

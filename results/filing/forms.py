@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -13,19 +14,11 @@ from emma_eval.accounts.models import User
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, ScriptVersion
 
-from ..models import DIMENSION_KEYS, MOST_COMMENT_CHARACTERS, MOST_NOTE_CHARACTERS, ProblemOrder, Result
+from ..models import DIMENSION_KEYS, MOST_COMMENT_CHARACTERS, MOST_NOTE_CHARACTERS, Result
 from . import links
+from .as_filed import faults_beside, is_retired, kept_tags_of, needs_camera_note, order_of
 from .places import read_places
-from .rules import (
-    STUCK_START,
-    Code,
-    Fault,
-    Filing,
-    Ratings,
-    faults_of,
-    read_rating,
-    without_control_characters,
-)
+from .rules import Code, Fault, Filing, Ratings, as_kept, read_rating, text_as_kept
 from .typed import Typed, place_name
 
 YES, NO, NOT_APPLICABLE = "yes", "no", "na"
@@ -37,7 +30,7 @@ class TextField(forms.CharField):
     """Text whose control characters are dropped before anything else looks at it."""
 
     def to_python(self, value: Any) -> str | None:
-        return super().to_python(without_control_characters(value) if isinstance(value, str) else value)
+        return super().to_python(text_as_kept(value) if isinstance(value, str) else value)
 
 
 class ResultForm(forms.Form):
@@ -104,15 +97,12 @@ class ResultForm(forms.Form):
     @cached_property
     def kept_tags(self) -> frozenset[str]:
         """Retired tags that the result already has; they may stay on it."""
-        if self.as_filed is None:
-            return frozenset()
-        had = self.as_filed.problems.values_list("tag", flat=True)
-        return frozenset(tag for tag in had if tag in taxonomy.TAG_BY_KEY and _is_retired(tag))
+        return kept_tags_of(self.as_filed)
 
     @property
     def tags(self) -> list[str]:
         """Tags that can be picked here."""
-        return [tag for tag in taxonomy.TAG_BY_KEY if not _is_retired(tag) or tag in self.kept_tags]
+        return [tag for tag in taxonomy.TAG_BY_KEY if not is_retired(tag) or tag in self.kept_tags]
 
     def place_of(self, tag: str) -> str:
         """The place of a tag as typed. Places are no fields of their own: there are dozens, and mostly empty."""
@@ -130,17 +120,15 @@ class ResultForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         self._check_whose_it_is()
         self._check_the_script()
-        self.cleaned_data["problems"] = self._read_problems()
-        self.filing = self._filing(self._read_ratings())
-        for fault in faults_of(self.filing, timezone.now(), kept_tags=self.kept_tags):
-            if fault.field not in self.errors and not self._was_filed_so(fault):
+        typed = self._filing(self._read_ratings(), self._read_problems())
+        self.filing = as_kept(typed)
+        self.filing = replace(self.filing, problem_order=order_of(self.as_filed, self.filing.problems))
+        self.was_stuck_start_added = self.filing.problems != typed.problems
+        self.cleaned_data["problems"] = self.filing.problems
+        for fault in faults_beside(self.as_filed, self.filing, timezone.now()):
+            if fault.field not in self.errors:
                 self.add_error(fault.field, sentence(fault))
         return self.cleaned_data
-
-    def _was_filed_so(self, fault: Fault) -> bool:
-        """A script may be retired with a date before calls that are filed: their time is not to be mended."""
-        is_as_filed = self.as_filed is not None and self.filing.called_at == self.as_filed.called_at
-        return fault.code == Code.RETIRED_SCRIPT and is_as_filed
 
     def _check_whose_it_is(self) -> None:
         """A sign-in as somebody else, in another tab, must not file one person's words under another's name."""
@@ -191,42 +179,24 @@ class ResultForm(forms.Form):
         places = read_places(self.data)
         for fault in places.faults:
             self.add_error("problems", fault)
-        if self.cleaned_data.get("never_started") and STUCK_START not in places.tags:
-            self.was_stuck_start_added = True
-            return (STUCK_START, *places.tags)
         return places.tags
 
-    def _filing(self, ratings: Ratings) -> Filing:
+    def _filing(self, ratings: Ratings, problems: tuple[str, ...]) -> Filing:
         said = self.cleaned_data
-        camera_used = self._is_camera_used()
-        explains_camera = self.version_run.uses_camera and not camera_used and not said.get("never_started")
         return Filing(
             script_version=self.version_run,
             build=said.get("build") or Build(),
             called_at=said.get("called_at") or timezone.now(),
             ratings=ratings,
-            camera_used=camera_used,
-            camera_note=(said.get("camera_note") or "") if explains_camera else "",
+            camera_used=said.get("camera_used") == YES,
+            camera_note=said.get("camera_note") or "",
             never_started=bool(said.get("never_started")),
-            problems=said.get("problems") or (),
-            problem_order=self._problem_order(),
+            problems=problems,
             comment=said.get("comment") or "",
             met_emma_before=said.get("met_emma_before") == YES,
             recording_link=said.get("recording_link") or "",
-            needs_camera_note=self.as_filed is None or not self.as_filed.sheet_digest,
+            needs_camera_note=needs_camera_note(self.as_filed),
         )
-
-    def _problem_order(self) -> ProblemOrder:
-        """An order that a sheet left unknown stays so until the tester changes the problems."""
-        if self.as_filed is not None:
-            had = tuple(self.as_filed.problems.values_list("tag", flat=True))
-            if had == self.cleaned_data.get("problems"):
-                return ProblemOrder(self.as_filed.problem_order)
-        return ProblemOrder.OVERALL
-
-
-def _is_retired(tag: str) -> bool:
-    return taxonomy.TAG_BY_KEY[tag].retired_in is not None
 
 
 def sentence(fault: Fault) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
@@ -117,6 +117,28 @@ def without_control_characters(text: str) -> str:
     if text.isprintable():
         return text
     return _CONTROL_CHARACTERS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def text_as_kept(text: str) -> str:
+    """A comment, a note or a link as it is kept: without control characters, and without spaces around it."""
+    return without_control_characters(text).strip()
+
+
+def as_kept(filing: Filing) -> Filing:
+    """A filing without what can't be meant: what is kept of it is judged, and nothing else.
+
+    Nothing could be shown on a call that never started, whatever the camera's default says, and such a call has its
+    own problem first. Why the camera was not used is asked where a script uses it.
+    """
+    camera_used = filing.camera_used and not filing.never_started
+    explains_camera = filing.script_version.uses_camera and not camera_used and not filing.never_started
+    is_tag_missing = filing.never_started and STUCK_START not in filing.problems
+    return replace(
+        filing,
+        camera_used=camera_used,
+        camera_note=filing.camera_note if explains_camera else "",
+        problems=(STUCK_START, *filing.problems) if is_tag_missing else filing.problems,
+    )
 
 
 def has_words(text: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import uuid as uuids
 from dataclasses import replace
 
@@ -20,7 +19,7 @@ from emma_eval.accounts.roles import Role, UserRequest, for_roles
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, Script, ScriptVersion
 
-from ..filing.correct_result import CorrectedElsewhereError, ReviewedError, add_recording_link
+from ..filing.correct_result import give_link_to_mates
 from ..filing.file_result import (
     CallToldOtherwiseError,
     Filed,
@@ -288,15 +287,9 @@ def _call_of(request: UserRequest, form: ResultForm) -> uuids.UUID | None:
 
 
 def _give_link_to(request: UserRequest, filed: Filed) -> None:
-    """The link that came with this result is that of the whole call."""
-    link = filed.result.recording_link
-    waiting = next((mate for mate in filed.mates if not mate.recording_link and mate.reviewed_at is None), None)
-    if waiting is None or not link:
-        return
-    with contextlib.suppress(ReviewedError, CorrectedElsewhereError):  # then it waits on the to-do page, as before
-        corrected = add_recording_link(request.user, waiting, link)
-        shared = corrected.shared if corrected else ()
-        messages.success(request, f"The recording link was added to {titles_of([waiting, *shared])} too.")
+    got_it = give_link_to_mates(request.user, filed)
+    if got_it:
+        messages.success(request, f"The recording link was added to {titles_of(got_it)} too.")
 
 
 def _say_filed(request: UserRequest, result: Result, form: ResultForm) -> None:
