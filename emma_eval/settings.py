@@ -361,6 +361,7 @@ if TIME_ZONE not in zoneinfo.available_timezones():
 REVIEW_SHARE = _number("EMMA_REVIEW_SHARE", 10, 0, 100)  # percent of what nothing else speaks for
 REVIEW_HOLD_MINUTES = _number("EMMA_REVIEW_HOLD_MINUTES", 15, 1, 240)
 REVIEWERS_PER_RESULT = _number("EMMA_REVIEWERS_PER_RESULT", 1, 1, 5)
+GOLD_SHARE = _number("EMMA_GOLD_SHARE", 10, 0, 50)  # percent of what a reviewer is given
 
 # --- people ----------------------------------------------------------------------------------
 
@@ -555,6 +556,8 @@ CELERY_BEAT_SCHEDULE = {
     "forget uploaded sheets": {"task": "results.forget_uploads", "schedule": 3600.0},
     "look for what to review": {"task": "results.look_for_reviews", "schedule": 3600.0},
     "forget old exports": {"task": "results.forget_exports", "schedule": 3600.0},
+    "count by month anew": {"task": "results.rebuild_counts", "schedule": crontab(hour="3", minute="20")},
+    "send weekly digests": {"task": "results.send_digests", "schedule": 300.0, "options": {"expires": 300}},
 }
 
 LOGGING = {

@@ -2,10 +2,28 @@
 
 from django.urls import path
 
-from .views import calls, comments, correcting, coverage, dashboard, exports, filing, rounds, rows, sheet, todo
+from .views import (
+    calls,
+    comments,
+    comparison,
+    correcting,
+    coverage,
+    dashboard,
+    exports,
+    filing,
+    rounds,
+    rows,
+    saved,
+    script_dashboard,
+    sheet,
+    tickets,
+    todo,
+)
 
 urlpatterns = [
     path("dashboard/", dashboard.dashboard, name="dashboard"),
+    path("dashboard/compare/", comparison.compare, name="compare"),
+    path("dashboard/scripts/<slug:slug>/", script_dashboard.script_dashboard, name="script_dashboard"),
     path("results/", rows.results, name="results"),
     path("results/<int:pk>/", rows.result, name="result"),
     path("results/new/", filing.result_new, name="result_new"),
@@ -27,6 +45,9 @@ urlpatterns = [
     path("import/<uuid:uuid>/", sheet.import_preview, name="import_preview"),
     path("import/<uuid:uuid>/apply/", sheet.import_apply, name="import_apply"),
     path("import/<uuid:uuid>/discard/", sheet.import_discard, name="import_discard"),
+    path("tickets/", tickets.tickets, name="tickets"),
+    path("tickets/new/", tickets.ticket_new, name="ticket_new"),
+    path("tickets/<int:pk>/", tickets.ticket, name="ticket"),
     path("todo/", todo.todo, name="todo"),
     path("todo/today/", todo.todo_today, name="todo_today"),
     path("rounds/", rounds.rounds, name="rounds"),
@@ -35,4 +56,9 @@ urlpatterns = [
     path("rounds/<int:pk>/edit/", rounds.round_edit, name="round_edit"),
     path("rounds/<int:pk>/close/", rounds.round_close, name="round_close"),
     path("dashboard/coverage/", coverage.coverage, name="coverage"),
+    path("views/", saved.views, name="views"),
+    path("views/new/", saved.view_new, name="view_new"),
+    path("views/<int:pk>/", saved.view_edit, name="view_edit"),
+    path("views/<int:pk>/remove/", saved.view_remove, name="view_remove"),
+    path("views/<int:pk>/digest/", saved.view_digest, name="view_digest"),
 ]

@@ -22,7 +22,13 @@ class RoundQuerySet(models.QuerySet["Round"]):
             return self.none()
         if user.is_trained:
             return self
-        return self.filter(Exists(Wanted.objects.visible_to(user).filter(round=OuterRef("pk"))))
+        others = Wanted.objects.visible_to(user).filter(round=OuterRef("pk"))
+        return self.filter(Exists(others))
+
+    def covered(self) -> RoundQuerySet:
+        """What is for the trained alone: nothing else is wanted."""
+        others = Wanted.objects.exclude(script__area=taxonomy.SAFETY).filter(round=OuterRef("pk"))
+        return self.filter(~Exists(others))
 
     def open(self) -> RoundQuerySet:
         return self.filter(closed_at=None)
@@ -126,3 +132,6 @@ class Ticket(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    def get_absolute_url(self) -> str:
+        return reverse("ticket", args=[self.pk])

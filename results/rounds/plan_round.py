@@ -75,7 +75,7 @@ def _set_closed(by: User, found: Round, *, is_closed: bool) -> bool:
 
 def _want(by: User, round_: Round, wanted: Mapping[str, int]) -> bool:
     """Whether anything is wanted otherwise than before."""
-    before = dict(Wanted.objects.visible_to(by).filter(round=round_).values_list("script_id", "runs"))
+    before = dict(Wanted.objects.visible_to(by).filter(round=round_).values_list("script__slug", "runs"))
     changed = sorted(slug for slug in {*before, *wanted} if before.get(slug) != wanted.get(slug))
     round_.wanted.filter(script__in=[slug for slug in changed if slug not in wanted]).delete()
     Wanted.objects.bulk_create(
@@ -94,7 +94,7 @@ def _want(by: User, round_: Round, wanted: Mapping[str, int]) -> bool:
 
 def _record(by: User, action: str, round_: Round, **details: object) -> None:
     """A round that only the trained know has its lines for them alone; one with a single other script goes with it."""
-    others = list(round_.wanted.exclude(script__area=taxonomy.SAFETY).values_list("script_id", flat=True)[:2])
+    others = list(round_.wanted.exclude(script__area=taxonomy.SAFETY).values_list("script__slug", flat=True)[:2])
     script = others[0] if len(others) == 1 else ""
     audit.record(by, action, round_.name, is_safety=not others, script=script, **details)
 

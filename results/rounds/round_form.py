@@ -73,7 +73,7 @@ class RoundForm(forms.Form):
         required=False,
         max_length=500,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="What testers should know or look out for. Everybody who may call reads it, so name no Safety script.",
+        help_text="What testers should know or look out for. Every tester reads it, so name no Safety script.",
     )
 
     def __init__(self, user: User, *args: Any, round_: Round | None = None, **kwargs: Any) -> None:
@@ -149,7 +149,7 @@ class Group:
 def wanted_of(user: User, round_: Round) -> dict[str, int]:
     """By the name of its field, how many runs of each script a round wants."""
     rows = Wanted.objects.visible_to(user).filter(round=round_)
-    return {field_of(slug): runs for slug, runs in rows.values_list("script_id", "runs")}
+    return {field_of(slug): runs for slug, runs in rows.values_list("script__slug", "runs")}
 
 
 def filled(user: User, typed: Mapping[str, Any], area: str, runs: int) -> dict[str, Any]:

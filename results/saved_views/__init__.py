@@ -1,0 +1,1 @@
+"""Pages with their filters, kept under a name."""

@@ -1,0 +1,105 @@
+"""Which addresses can be kept: pages of our own that are made of their filters, with the keys that these have.
+
+An address comes from a form, so none of it is trusted: it must name one of `PAGES`, it is written anew from what was
+understood, and every key that the page doesn't have is left out. What is kept is read in the same way each time it is
+shown, so that no row, however it came about, leads anywhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlencode
+
+from django.urls import Resolver404, resolve, reverse
+
+from emma_eval.accounts.models import User
+from emma_eval.accounts.roles import Role
+from scripts_catalog import taxonomy
+from scripts_catalog.models import Script
+
+from ..filing.typed import number_in
+from ..listing.filters import NAME_OF
+from ..models import Round
+
+MOST_QUERY = 2_000
+MOST_PATH = 200
+OF_DASHBOARDS = frozenset({Role.MANAGER, Role.EVAL_TEAM, Role.EVAL_LEAD})
+SORT = frozenset({"sort", "direction"})
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page that can be kept: what it is called, who may open it, the keys of its address, whether it is mailed."""
+
+    label: str
+    roles: frozenset[Role]
+    keys: frozenset[str]
+    can_be_mailed: bool = False
+
+
+OF_FIGURES = frozenset({"build", "area", "tags", "from", "to", "returning"}) | SORT
+PAGES: Mapping[str, Page] = {
+    "results": Page("Results", frozenset(Role), frozenset(NAME_OF.values()) | SORT),
+    "dashboard": Page("Dashboard", OF_DASHBOARDS, OF_FIGURES, can_be_mailed=True),
+    "coverage": Page("Coverage", OF_DASHBOARDS, frozenset({"build", "area", "round"})),
+}
+
+
+@dataclass(frozen=True)
+class Address:
+    """An address of one of `PAGES`, as it was understood."""
+
+    name: str
+    path: str
+    params: tuple[tuple[str, str], ...]
+    script: str
+
+    @property
+    def page(self) -> Page:
+        return PAGES[self.name]
+
+    @property
+    def query(self) -> str:
+        return urlencode(self.params)
+
+    @property
+    def url(self) -> str:
+        return f"{self.path}?{self.query}" if self.params else self.path
+
+    def names_safety(self) -> bool:
+        """Whether it is about something that only the trained may know of."""
+        said = dict(self.params)
+        slugs = {self.script, said.get("script", "")} - {""}
+        if said.get("area") == taxonomy.SAFETY or Script.objects.filter(slug__in=slugs, area=taxonomy.SAFETY).exists():
+            return True
+        return Round.objects.covered().filter(pk=number_in(said.get("round"))).exists()
+
+
+def read_address(path: str, query: str) -> Address | None:
+    """The address, written anew; None where it is no page that can be kept."""
+    if len(path) > MOST_PATH or len(query) > MOST_QUERY:
+        return None
+    try:
+        found = resolve(path)
+    except Resolver404:
+        return None
+    name = found.url_name or ""
+    if name not in PAGES:
+        return None
+    script = str(found.kwargs.get("slug", ""))
+    return Address(name, reverse(name, kwargs=found.kwargs), _params(PAGES[name], query), script)
+
+
+def may_open(user: User, address: Address) -> bool:
+    """Whether this person may open the page, and may know of what the address names."""
+    return user.has_role(*address.page.roles) and (user.is_trained or not address.names_safety())
+
+
+def _params(page: Page, query: str) -> tuple[tuple[str, str], ...]:
+    """The keys that the page has, each once, in the order of their names."""
+    try:
+        said = dict(parse_qsl(query, max_num_fields=100))
+    except ValueError:
+        return ()
+    return tuple(sorted((key, value) for key, value in said.items() if key in page.keys and "\x00" not in value))
