@@ -70,6 +70,18 @@ def _outbox() -> Finding:
     return Finding("outbox", late == 0, words, needed=False)
 
 
+def _counts() -> Finding:
+    from emma_eval.accounts.models import AuditEntry
+    from results.counts.rebuild_counts import CORRECTED
+
+    week_ago = timezone.now() - timedelta(days=7)
+    last = AuditEntry.objects.filter(action=CORRECTED, at__gte=week_ago).order_by("-id").first()
+    if last is None:
+        return Finding("counts", True, "nothing was out of step in the last 7 days", needed=False)
+    words = f"out of step on {timezone.localtime(last.at):%d %b}, and put right: see the audit trail"
+    return Finding("counts", False, words, needed=False)
+
+
 def _broker() -> Finding:
     from emma_eval.celery import app
 
@@ -168,6 +180,7 @@ PROBES: tuple[Probe, ...] = (
     ("database", _database),
     ("migrations", _migrations),
     ("outbox", _outbox),
+    ("counts", _counts),
     ("broker", _broker),
     ("recordings", _recordings),
     ("bucket", _bucket),
@@ -180,7 +193,7 @@ SLOW_PROBES: tuple[Probe, ...] = (
     ("sign-on", _sign_on),
 )
 NEEDED = frozenset({"database", "migrations"})
-IN_THE_DATABASE = frozenset({"migrations", "outbox"})
+IN_THE_DATABASE = frozenset({"migrations", "outbox", "counts"})
 
 
 def findings(probes: tuple[Probe, ...]) -> list[Finding]:

@@ -90,6 +90,14 @@ def said_by(command: str) -> str:
     return words.getvalue()
 
 
+def count_earlier_months() -> None:
+    """Figures are read from counts by month: those of a folder that is older than such counts are made here."""
+    from results.counts.rebuild_counts import count_months_not_counted
+
+    if months := count_months_not_counted():
+        sys.stderr.write(f"counted the results of {months} months, once\n")
+
+
 def way_in() -> str:
     """How the first administrator comes in, where there is none yet."""
     from emma_eval.accounts.models import User
@@ -119,6 +127,7 @@ def main(arguments: list[str]) -> int:
         return 0
     keep_database_to_its_owner()
     call_command("migrate", interactive=False, verbosity=0)
+    count_earlier_months()
     collect_static_files()
     said_by("load_catalogue")
     if arguments == []:

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import environ
+from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 

@@ -9,6 +9,7 @@ from emma_eval.outbox.registry import handles
 
 from .digest import mail_digest as digests
 from .digest.send_digests import MAIL, send_digests
+from .counts import rebuild_counts as rebuild
 from .export import forget_files as old_exports
 from .export.make_file import make_file
 from .export.order_file import MAKE_FILE
@@ -32,6 +33,12 @@ def forget_exports() -> None:
 def look_for_reviews() -> None:
     """Bring the review queue up to date. May run at any time and twice."""
     queue.look_for_reviews(timezone.now())
+
+
+@shared_task(name="results.rebuild_counts")
+def rebuild_counts() -> None:
+    """Count anew what is kept by month, and put right what differs. May run at any time and twice."""
+    rebuild.rebuild_counts()
 
 
 @handles(MAKE_FILE)
