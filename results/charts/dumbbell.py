@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from . import twins
@@ -21,6 +20,7 @@ from .svg import (
     diamond,
     frame,
     hit,
+    key_of,
     label,
     line,
     linked,
@@ -60,7 +60,7 @@ class Dumbbell:
 
 
 def dumbbell_figure(dumbbell: Dumbbell) -> SafeString:
-    return twins.figure(draw_dumbbell(dumbbell), dumbbell_table(dumbbell), below=_key(dumbbell))
+    return twins.figure(draw_dumbbell(dumbbell), dumbbell_table(dumbbell), below=dumbbell_key(dumbbell))
 
 
 def draw_dumbbell(dumbbell: Dumbbell) -> SafeString:
@@ -127,13 +127,14 @@ def _mark(dumbbell: Dumbbell, pair: Pair, y: int, *, is_first: bool) -> SafeStri
     return linked(reading.href, f"{pair.label}, {name}: {scale.say_reading(reading)}", drawn)
 
 
-def _key(dumbbell: Dumbbell) -> SafeString:
-    return format_html(
-        '<p class="chart-key small" aria-hidden="true"><svg class="chart-swatch" width="14" height="14">{}</svg> {} '
-        '<svg class="chart-swatch" width="14" height="14">{}</svg> {} <span class="quiet">lines: 95 % intervals</span>'
-        "</p>",
-        *(circle("50%", 7, 5, "chart-ring"), dumbbell.first_name),
-        *(diamond("50%", 7, 6, "chart-diamond"), dumbbell.second_name),
+def dumbbell_key(dumbbell: Dumbbell) -> SafeString:
+    """Which mark is which; for the eye alone, since every figure is named in words."""
+    return key_of(
+        [
+            (circle("50%", 7, 5, "chart-ring"), dumbbell.first_name),
+            (diamond("50%", 7, 6, "chart-diamond"), dumbbell.second_name),
+            (line("0", 7, "100%", 7, "chart-interval"), "95 % interval"),
+        ]
     )
 
 

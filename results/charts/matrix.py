@@ -9,7 +9,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from . import twins
-from .svg import LINE_HEIGHT, frame, label, linked, percent, text, together, wrapped
+from .svg import LINE_HEIGHT, frame, key_of, label, linked, percent, text, together, wrapped
 
 CELL, GAP = 40, 8
 LETTERS_A_HEAD = 9
@@ -67,7 +67,7 @@ class Matrix:
 
 
 def matrix_figure(matrix: Matrix) -> SafeString:
-    return twins.figure(draw_matrix(matrix), matrix_table(matrix), below=_key(matrix.key))
+    return twins.figure(draw_matrix(matrix), matrix_table(matrix), below=matrix_key(matrix))
 
 
 def draw_matrix(matrix: Matrix) -> SafeString:
@@ -91,21 +91,15 @@ def matrix_table(matrix: Matrix) -> SafeString:
     return twins.table(matrix.title, heads, rows)
 
 
-def _key(key: str) -> SafeString:
+def matrix_key(matrix: Matrix) -> SafeString:
     shades = (
         ("chart-shade-3", f"{RELIABLE} or more"),
         ("chart-shade-2", f"{TENTATIVE} or more"),
         ("chart-shade-1", f"below {TENTATIVE}"),
         (UNTOLD, "can’t be told"),
     )
-    return format_html(
-        '<p class="chart-key small">{}</p>', together(_shade(key, kind, words) for kind, words in shades)
-    )
-
-
-def _shade(key: str, kind: str, words: str) -> SafeString:
-    box = format_html('<rect {} width="14" height="14"/>', _filled(key, kind))
-    return format_html('<span><svg class="chart-swatch" width="14" height="14">{}</svg> {}</span> ', box, words)
+    box = '<rect {} width="14" height="14"/>'
+    return key_of((format_html(box, _filled(matrix.key, kind)), words) for kind, words in shades)
 
 
 def _filled(key: str, kind: str) -> SafeString:

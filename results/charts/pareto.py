@@ -9,7 +9,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from . import twins
-from .svg import LINE_HEIGHT, SHARES, Reading, frame, label, linked, percent, rect, together, wrapped
+from .svg import LINE_HEIGHT, SHARES, Reading, frame, key_of, label, linked, percent, rect, together, wrapped
 
 BAR, GAP = 18, 14
 # The rest of the width is for the figures at the end of the longest bar.
@@ -42,7 +42,7 @@ class Pareto:
 
 
 def pareto_figure(pareto: Pareto) -> SafeString:
-    return twins.figure(draw_pareto(pareto), pareto_table(pareto), below=KEY)
+    return twins.figure(draw_pareto(pareto), pareto_table(pareto), below=pareto_key())
 
 
 def draw_pareto(pareto: Pareto) -> SafeString:
@@ -61,12 +61,13 @@ def pareto_table(pareto: Pareto) -> SafeString:
     return twins.table(pareto.title, heads, [(bar.label, _cells(bar)) for bar in pareto.bars])
 
 
-KEY = format_html(
-    '<p class="chart-key small" aria-hidden="true"><svg class="chart-swatch" width="14" height="14">'
-    '<rect class="chart-biggest" width="14" height="14"/></svg> as the biggest problem '
-    '<svg class="chart-swatch" width="14" height="14"><rect class="chart-any" width="14" height="14"/></svg> '
-    "tagged, not as the biggest, or its place is not known</p>"
-)
+def pareto_key() -> SafeString:
+    return key_of(
+        [
+            (rect("0", 0, "14", 14, "chart-biggest"), "as the biggest problem"),
+            (rect("0", 0, "14", 14, "chart-any"), "tagged, but not as the biggest, or its place is not known"),
+        ]
+    )
 
 
 def _bar(pareto: Pareto, bar: TagBar, lines: list[str], top: int) -> SafeString:

@@ -132,6 +132,14 @@ def linked(href: str, name: str, drawn: SafeString) -> SafeString:
     return format_html('<a href="{}" aria-label="{}"><title>{}</title>{}</a>', href, name, name, drawn)
 
 
+def key_of(marks: Iterable[tuple[SafeString, str]]) -> SafeString:
+    """What each mark means, below a chart; for the eye alone, since everything drawn is also named in words."""
+    return format_html(
+        '<p class="chart-key small" aria-hidden="true">{}</p>',
+        format_html_join(" ", '<span><svg class="chart-swatch" width="14" height="14">{}</svg> {}</span>', marks),
+    )
+
+
 def wrapped(words: str, letters: int = LETTERS_A_LINE) -> list[str]:
     """A label in lines that fit a phone: SVG breaks none by itself."""
     return textwrap.wrap(words, letters, max_lines=MOST_LINES, placeholder="…") or [""]
