@@ -8,6 +8,7 @@ urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("", include("emma_eval.accounts.urls")),
+    path("", include("emma_eval.webhooks.urls")),
     path("", include("scripts_catalog.urls")),
     path("", include("results.urls")),
 ]

@@ -25,12 +25,15 @@ ENTRIES = (
     Entry("To do", "/todo/", frozenset({Role.TESTER})),
     Entry("Dashboard", "/dashboard/", frozenset({Role.MANAGER, Role.EVAL_TEAM})),
     Entry("Rounds", "/rounds/", frozenset({Role.EVAL_TEAM, Role.EVAL_LEAD, Role.MANAGER})),
+    Entry("Tickets", "/tickets/", frozenset({Role.EVAL_TEAM, Role.EVAL_LEAD, Role.MANAGER})),
     Entry("Comments", "/comments/", frozenset({Role.EVAL_TEAM, Role.EVAL_LEAD, Role.MANAGER})),
     Entry("Builds", "/builds/", frozenset({Role.EVAL_TEAM})),
     Entry("Import", "/import/", frozenset({Role.EVAL_TEAM})),
     Entry("People", "/people/", frozenset({Role.MANAGER, Role.ADMINISTRATOR})),
     Entry("Guide", "/guide/", EVERYONE),
 )
+# What is set up once and then left alone: under the person's own name.
+MENU = (Entry("Webhooks", "/webhooks/", frozenset({Role.MANAGER, Role.EVAL_TEAM, Role.EVAL_LEAD, Role.ADMINISTRATOR})),)
 
 
 def navigation(request: HttpRequest) -> dict[str, object]:
@@ -40,4 +43,5 @@ def navigation(request: HttpRequest) -> dict[str, object]:
         return {"navigation": ()}
     entries = [entry for entry in ENTRIES if user.has_role(*entry.roles)]
     present = next((entry for entry in entries if request.path.startswith(entry.path)), None)
-    return {"navigation": entries, "present": present}
+    menu = [entry for entry in MENU if user.has_role(*entry.roles)]
+    return {"navigation": entries, "present": present, "menu": menu}

@@ -20,6 +20,7 @@ Network = IPv4Network | IPv6Network
 Kinds = tuple[tuple[Network, str], ...]
 
 LONGEST = 2000
+ONLY_HTTPS = "over http without TLS only what EMMA_OUTGOING_ALLOW names is opened"
 NO_HOST = "its host is not written as a host is: a name, or an IP address, with a port at most"
 AS_USUAL = "an IP address stands in its usual form: four plain numbers, or IPv6 in brackets"
 PORTS = {"http": 80, "https": 443}
@@ -222,7 +223,23 @@ def _is_public(ip: IP) -> bool:
     return isinstance(ip, IPv4Address) or ip in _PUBLIC_IPV6
 
 
-def check_port(address: Address, *, is_named: bool) -> None:
-    """Raises RefusedError for the ports of other protocols, unless the operator named the host."""
+def check(url: str, allow: Allowed) -> Address:
+    """Look at an address without going there. Raises RefusedError for what would be refused by its writing alone."""
+    address = read_address(url)
+    is_named = allow.names(address.host, address.ip) if address.ip else address.host in allow.hosts
     if address.port < FIRST_FREE_PORT and address.port not in PORTS.values() and not is_named:
         raise RefusedError(f"port {address.port} belongs to another protocol than https")
+    if address.ip:
+        look_at(address.host, address.ip, allow, over_tls=address.scheme == "https")
+    elif address.scheme == "http" and not (is_named or allow.networks):
+        raise RefusedError(ONLY_HTTPS)
+    return address
+
+
+def look_at(host: str, ip: IP, allow: Allowed, *, over_tls: bool) -> None:
+    """Look at the IP address that a host leads to. Raises RefusedError where it is not connected to."""
+    why_not = allow.why_not(host, ip)
+    if why_not:
+        raise RefusedError(f"{host} is {why_not}, which this site does not open")
+    if not over_tls and not allow.names(host, ip):
+        raise RefusedError(ONLY_HTTPS)

@@ -25,7 +25,7 @@ import certifi
 import httpcore
 import httpx
 
-from .addresses import IP, Allowed, check_port, read_address
+from .addresses import Allowed, check, look_at, read_address
 from .errors import (
     GarbledError,
     NeighbourError,
@@ -92,16 +92,6 @@ class Outgoing:
     resolve: Resolve = field(default=resolve_by_system, repr=False)
     tls: ssl.SSLContext | None = field(default=None, repr=False)
 
-    def check(self, url: str) -> None:
-        """Look at an address without going there: raises RefusedError for what would be refused by its writing."""
-        address = read_address(url)
-        is_named = self.allow.names(address.host, address.ip) if address.ip else address.host in self.allow.hosts
-        check_port(address, is_named=is_named)
-        if address.ip:
-            self._look_at(address.host, address.ip, over_tls=address.scheme == "https")
-        elif address.scheme == "http" and not (is_named or self.allow.networks):
-            raise RefusedError(ONLY_HTTPS)
-
     def send(
         self, method: str, url: str, *, headers: Mapping[str, str] | None = None, body: bytes = b"", follow: int = 0
     ) -> Answer:
@@ -123,8 +113,7 @@ class Outgoing:
         return answer
 
     def _ask(self, asked: _Asked, until: float) -> Answer:
-        self.check(asked.url)
-        host = read_address(asked.url).host
+        host = check(asked.url, self.allow).host
         headers = {"accept": "*/*", "accept-encoding": "identity", "user-agent": "Emma-Eval", **asked.headers}
         limits = self.limits
         times = httpx.Timeout(limits.read_s, connect=limits.connect_s)
@@ -136,13 +125,6 @@ class Outgoing:
             body = _read_all(answer, limits.most_bytes)
             return Answer(answer.status_code, dict(answer.headers), body)
 
-    def _look_at(self, host: str, ip: IP, *, over_tls: bool) -> None:
-        why_not = self.allow.why_not(host, ip)
-        if why_not:
-            raise RefusedError(f"{host} is {why_not}, which this site does not open")
-        if not over_tls and not self.allow.names(host, ip):
-            raise RefusedError(ONLY_HTTPS)
-
     def addresses_of(self, host: str, port: int, until: float, *, over_tls: bool) -> list[str]:
         """Every address of a host, each looked at. Raises RefusedError if any one of them may not be opened."""
         try:
@@ -153,11 +135,8 @@ class Outgoing:
         if not ips:
             raise UnreachableError(f"no machine goes by the name {host}")
         for ip in ips:
-            self._look_at(host, ip, over_tls=over_tls)
+            look_at(host, ip, self.allow, over_tls=over_tls)
         return [str(ip) for ip in ips]
-
-
-ONLY_HTTPS = "over http without TLS only what EMMA_OUTGOING_ALLOW names is opened"
 
 
 def _led_on(asked: _Asked, answer: Answer) -> _Asked:

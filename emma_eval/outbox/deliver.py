@@ -41,6 +41,12 @@ def hold_on() -> None:
     row.lease_until = lease_until
 
 
+def is_last_try() -> bool:
+    """Whether the delivery under way is the last that its row is given. Outside of a delivery there is none to come."""
+    row = _in_work.get()
+    return row is None or row.attempts >= MOST_ATTEMPTS
+
+
 def deliver(row_id: int) -> bool:
     """Work on a row if it is due. True when this call took it; False when there was nothing to take.
 
@@ -60,6 +66,8 @@ def deliver(row_id: int) -> bool:
         log.warning("outbox row %s went to another worker, try %s", row, row.attempts)
     except registry.GiveUpError as reason:
         _set_aside(row, str(reason))
+    except registry.TryLaterError as reason:
+        _put_off(row, reason)
     except Exception as reason:  # a handler's fault must not take the worker down with it
         log.warning("outbox row %s failed, try %s", row, row.attempts, exc_info=True)
         _postpone(row, f"{type(reason).__name__}: {reason}")
@@ -76,13 +84,20 @@ def _lease(row_id: int, now: datetime) -> Row | None:
     return Row.objects.get(pk=row_id) if taken else None
 
 
-def _postpone(row: Row, reason: str) -> None:
+def _put_off(row: Row, later: registry.TryLaterError) -> None:
+    if later.counts:
+        _postpone(row, str(later), at_least=later.wait)
+    else:
+        _still_ours(row).update(next_try_at=timezone.now() + later.wait, lease_until=None, attempts=F("attempts") - 1)
+
+
+def _postpone(row: Row, reason: str, at_least: timedelta = timedelta(0)) -> None:
     if row.attempts >= MOST_ATTEMPTS:
         _set_aside(row, reason)
         return
     wait = min(FIRST_WAIT * 2 ** (row.attempts - 1), LONGEST_WAIT)
     jitter = 1 - random.random() / 4  # noqa: S311  (spreads retries; guards nothing)
-    next_try_at = timezone.now() + wait * jitter
+    next_try_at = timezone.now() + max(wait * jitter, at_least)
     _still_ours(row).update(next_try_at=next_try_at, lease_until=None, last_error=reason[:2000])
 
 

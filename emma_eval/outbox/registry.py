@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 
 class GiveUpError(Exception):
     """No retry can help: the row is set aside at once, with this reason."""
+
+
+class TryLaterError(Exception):
+    """What was to be expected went wrong: try again, no sooner than after `wait`.
+
+    `counts`: whether this was one of the row's tries. False where nothing was tried, since it was too early.
+    """
+
+    def __init__(self, reason: str, wait: timedelta = timedelta(0), *, counts: bool = True) -> None:
+        super().__init__(reason)
+        self.wait = wait
+        self.counts = counts
 
 
 Handler = Callable[..., None]

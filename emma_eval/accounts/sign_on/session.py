@@ -46,8 +46,8 @@ class _Guarded(BaseAdapter):
             answer = way_out(kwargs.get("timeout") or PATIENCE_S).send(
                 request.method or "GET",
                 request.url or "",
-                headers={name: str(said) for name, said in request.headers.items()},
-                body=body if isinstance(body, bytes) else str(body).encode(),
+                headers={name: _text(said) for name, said in request.headers.items()},
+                body=_text(body).encode(),
             )
         except NeighbourError as cause:
             raise requests.ConnectionError(str(cause), request=request) from cause
@@ -55,6 +55,10 @@ class _Guarded(BaseAdapter):
 
     def close(self) -> None:
         """Nothing is kept open."""
+
+
+def _text(said: Any) -> str:
+    return said.decode() if isinstance(said, bytes) else str(said)
 
 
 def _as_requests(request: requests.PreparedRequest, answer: Answer) -> requests.Response:
