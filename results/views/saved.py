@@ -10,14 +10,14 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from emma_eval.accounts.roles import UserRequest, for_members
+from emma_eval.accounts.roles import UserRequest, for_members, for_roles
 
 from ..digest.due import week_due, week_told_of
 from ..digest.read_digest import read_digest
 from ..digest.write_letter import write_letter
 from ..listing.choices import choices_for
 from ..models import SavedView
-from ..saved_views.addresses import Address, may_open, read_address
+from ..saved_views.addresses import OF_DASHBOARDS, Address, may_open, read_address
 from ..saved_views.list_views import in_words, list_views, own_view
 from ..saved_views.save_view import (
     CannotBeMailedError,
@@ -75,7 +75,7 @@ def view_remove(request: UserRequest, pk: int) -> HttpResponseBase:
 
 
 @require_safe
-@for_members
+@for_roles(*OF_DASHBOARDS)
 def view_digest(request: UserRequest, pk: int) -> HttpResponse:
     """The latest digest of a view, as it would be mailed now."""
     view, _ = _own(request, pk)

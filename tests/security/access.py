@@ -18,6 +18,8 @@ MEMBERS = SIGNED_IN - {NO_ROLE}
 TESTER = frozenset({Role.TESTER.value})
 EVAL_TEAM = frozenset({Role.EVAL_TEAM.value})
 MANAGER_AND_EVAL = EVAL_TEAM | {Role.MANAGER.value}
+PLANNERS = MANAGER_AND_EVAL | {Role.EVAL_LEAD.value}
+MANAGER_EVAL_AND_LEAD = MANAGER_AND_EVAL | {Role.EVAL_LEAD.value}
 PEOPLE_ADMINS = frozenset({Role.MANAGER.value, Role.ADMINISTRATOR.value})
 ADMINISTRATOR = frozenset({Role.ADMINISTRATOR.value})
 
@@ -87,6 +89,15 @@ def _hidden_comment(world: World) -> dict[str, Any]:
     return {"pk": world.hidden.comment.pk}
 
 
+def _ticket(world: World) -> dict[str, Any]:
+    return {"pk": world.ticket.pk}
+
+
+def _hidden_ticket(world: World) -> dict[str, Any]:
+    assert world.hidden
+    return {"pk": world.hidden.ticket.pk}
+
+
 def _draft(world: World) -> dict[str, Any]:
     return {"uuid": world.draft.uuid}
 
@@ -116,6 +127,28 @@ def _export(world: World) -> dict[str, Any]:
 def _hidden_export(world: World) -> dict[str, Any]:
     assert world.hidden
     return {"uuid": world.hidden.export.uuid}
+
+
+def _round(world: World) -> dict[str, Any]:
+    return {"pk": world.round.pk}
+
+
+def _hidden_round(world: World) -> dict[str, Any]:
+    assert world.hidden
+    return {"pk": world.hidden.round.pk}
+
+
+def _view(world: World) -> dict[str, Any]:
+    return {"pk": world.view.pk}
+
+
+def _mailed_view(world: World) -> dict[str, Any]:
+    return {"pk": world.mailed.pk}
+
+
+def _hidden_view(world: World) -> dict[str, Any]:
+    assert world.hidden
+    return {"pk": world.hidden.view.pk}
 
 
 def _target(world: World) -> dict[str, Any]:
@@ -194,6 +227,7 @@ ACCESS = {
     "build_edit": Page(EVAL_TEAM, _build),
     "build_make_current": Page(EVAL_TEAM, _build),
     # results
+    "compare": Page(MANAGER_AND_EVAL | {Role.EVAL_LEAD.value}),
     "dashboard": Page(MANAGER_AND_EVAL),
     "results": Page(MEMBERS),
     "result": Page(MEMBERS, _result, hidden=_hidden_result),
@@ -203,11 +237,29 @@ ACCESS = {
     "draft_file": Page(TESTER, _draft, absent=True),
     "draft_merge": Page(TESTER, _draft, absent=True),
     "todo": Page(TESTER, absent=True),
+    "todo_today": Page(TESTER),
+    # rounds and coverage
+    "rounds": Page(PLANNERS),
+    "round_new": Page(PLANNERS),
+    "round": Page(PLANNERS, _round, hidden=_hidden_round),
+    "round_edit": Page(PLANNERS, _round, hidden=_hidden_round),
+    "round_close": Page(PLANNERS, _round, hidden=_hidden_round),
+    "coverage": Page(PLANNERS),
+    # saved views
+    "views": Page(MEMBERS),
+    "view_new": Page(MEMBERS),
+    "view_edit": Page(MEMBERS, _view, hidden=_hidden_view, absent=True, others=(_view, 404)),
+    "view_remove": Page(MEMBERS, _view, hidden=_hidden_view, absent=True, others=(_view, 404)),
+    "view_digest": Page(PLANNERS, _mailed_view, hidden=_hidden_view, absent=True, others=(_mailed_view, 404)),
     # comments
     "comments": Page(MEMBERS, _result, hidden=_hidden_result),
     "comments_read": Page(MEMBERS, _result, hidden=_hidden_result),
     "threads": Page(MEMBERS),
     "comment_withdraw": Page(MEMBERS, _comment, hidden=_hidden_comment, absent=True),
+    # tickets
+    "tickets": Page(MANAGER_EVAL_AND_LEAD),
+    "ticket_new": Page(MANAGER_EVAL_AND_LEAD),
+    "ticket": Page(MANAGER_EVAL_AND_LEAD, _ticket, hidden=_hidden_ticket),
     # beside a call
     "call_new": Page(TESTER, absent=True),
     "call": Page(TESTER, _call, hidden=_hidden_call, others=(_call, 404)),

@@ -28,7 +28,7 @@ from emma_eval.accounts.models import AuditEntry
 from emma_eval.accounts.roles import Role
 from emma_eval.accounts.views import audit as audit_page
 from results.listing import keyset
-from results.models import DIMENSION_KEYS, Call, Draft, Export, Result, SheetUpload
+from results.models import Call, DIMENSION_KEYS, Draft, Export, Result, Round, SheetUpload, Wanted
 from results.old_sheet.import_sheet import import_sheet
 from scripts_catalog import taxonomy
 from scripts_catalog.models import RunCount, Script, ScriptVersion
@@ -77,6 +77,9 @@ def filters(world: World) -> list[str]:
         "results": [*slugs, *areas, *words, days, build, *_only_results(world)],
         "export_new": [*slugs, *areas, *words, {"column": "none"}],
         "dashboard": [{}, *areas, days, build, {**days, **areas[0]}],
+        "coverage": [{}, *areas, build, {"round": "none"}, {"round": world.round.pk}],
+        "round_new": [{"like": world.round.pk}],
+        "view_new": [{"page": "/results/", "query": f"script={slug['script']}"} for slug in slugs],
         "scripts": [*areas, *words, {"view": "retired"}, {"camera": "yes"}, {"dimension": "content"}],
         "result_new": [*slugs, {"call": str(world.result.call_uuid), "script": "bad-news-day"}],
         "people": [{"q": "tester"}, {"role": "tester"}],
@@ -246,6 +249,13 @@ def read_some(client: Client, world: World) -> dict[str, str]:
         (SheetUpload, "eval team", "/import/"),
         (Export, "eval team", "/results/export/"),
         (Result, "manager", "/results/export/"),
+        (Round, "manager", "/rounds/"),
+        (Wanted, "manager", "/rounds/"),
+        (Wanted, "tester", "/todo/"),
+        (Wanted, "tester", "/todo/today/"),
+        (Result, "manager", "/dashboard/coverage/"),
+        (Script, "manager", "/dashboard/coverage/"),
+        (Script, "manager", "/rounds/new/"),
         (AuditEntry, "administrator", "/audit/"),
     ],
     ids=lambda value: getattr(value, "__name__", value),

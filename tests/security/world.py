@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from django.test import Client
@@ -14,7 +14,8 @@ from emma_eval.accounts import audit
 from emma_eval.accounts.models import Invitation, Training, User
 from emma_eval.accounts.roles import Role
 from results.comments.comment_on import comment_on
-from results.models import Call, Change, Comment, Draft, Export, Result, SheetUpload
+from results.models import Call, Change, Comment, Draft, Export, Result, Round, SavedView, SheetUpload, Ticket, Wanted
+from results.tickets.link_ticket import About, link_ticket
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, RunCount, Script, ScriptVersion
 from tests import make
@@ -60,6 +61,10 @@ class World:
     training: Training
     moved: Script
     comment: Comment
+    ticket: Ticket
+    round: Round
+    view: SavedView
+    mailed: SavedView
     hidden: Hidden | None = None
 
     def client(self, name: str, *, is_trained: bool = False) -> Client:
@@ -87,6 +92,9 @@ class Hidden:
     call: Call
     export: Export
     comment: Comment
+    ticket: Ticket
+    round: Round = field(init=False)
+    view: SavedView = field(init=False)
 
 
 def build_world(before: Callable[[People, Build], None] = lambda people, build: None) -> World:
@@ -131,6 +139,10 @@ def build_world(before: Callable[[People, Build], None] = lambda people, build: 
         target=target,
         training=Training.objects.create(user=target, starts_on=WHEN.date()),
         moved=moved,
+        round=_round(people[Role.MANAGER.value, False], "Before the release", build, script, moved),
+        view=_view(tester, "Low content", "/results/", "dimension=content&high=2&low=1"),
+        mailed=_view(people[Role.EVAL_TEAM.value, False], "Everyday", "/dashboard/", "area=everyday", is_mailed=True),
+        ticket=_ticket(people[Role.EVAL_TEAM.value, False], result, "She talks too long"),
         comment=_comment(people[Role.MANAGER.value, False], result, "Which script was that?"),
     )
 
@@ -180,6 +192,19 @@ def _comment(by: User | None, result: Result, text: str) -> Comment:
     return said
 
 
+def _ticket(by: User | None, about: Result | Script, title: str, build: Build | None = None) -> Ticket:
+    assert by is not None
+    tag = taxonomy.TAG_GROUPS[0].tags[0].key
+    if isinstance(about, Result):
+        what = About.result_of(about, tag)
+    else:
+        assert build is not None
+        what = About(build, tag, about)
+    ticket = link_ticket(by, "https://tracker.example.test/EMMA-1", title, what)
+    Ticket.objects.filter(pk=ticket.pk).update(added_at=WHEN)
+    return ticket
+
+
 def _export(owner: User | None, **fields: object) -> Export:
     assert owner is not None
     made = Export.objects.create(
@@ -189,6 +214,18 @@ def _export(owner: User | None, **fields: object) -> Export:
     )
     Export.objects.filter(pk=made.pk).update(asked_at=WHEN)
     return made
+
+
+def _round(by: User | None, name: str, build: Build, *scripts: Script, **fields: object) -> Round:
+    assert by is not None
+    made = Round.objects.create(name=name, build=build, begun_by=by, **fields)
+    Wanted.objects.bulk_create(Wanted(round=made, script=script, runs=3) for script in scripts)
+    return made
+
+
+def _view(owner: User | None, name: str, path: str, query: str, **fields: object) -> SavedView:
+    assert owner is not None
+    return SavedView.objects.create(owner=owner, name=name, path=path, query=query, is_shared=True, **fields)
 
 
 def hide(world: World, secret: str = SECRET) -> Hidden:
@@ -231,8 +268,21 @@ def hide(world: World, secret: str = SECRET) -> Hidden:
     call = _hide_calls(world, script, said)
     export = _export(eval_member, query=f"q={secret}", tells_of_safety=True)
     comment = _comment(trained, own, f"Comment {said}")
-    world.hidden = Hidden(secret, script, result, of_moved, draft, version, own, upload, call, export, comment)
+    ticket = _ticket(trained, own, f"Ticket {said}")
+    _ticket(trained, script, f"Problem {said}", build=world.build)
+    world.hidden = Hidden(secret, script, result, of_moved, draft, version, own, upload, call, export, comment, ticket)
+    _hide_rounds(world, world.hidden, said)
     return world.hidden
+
+
+def _hide_rounds(world: World, hidden: Hidden, said: str) -> None:
+    """A round of nothing else; in one that others know of, a script more; and a view about it."""
+    Wanted.objects.create(round=world.round, script=hidden.script, runs=5)
+    manager, eval_member = world.user(Role.MANAGER.value, is_trained=True), world.user(Role.EVAL_TEAM.value)
+    hidden.round = _round(manager, f"Round {said}", world.build, hidden.script, note=f"Note {said}")
+    hidden.view = _view(eval_member, f"View {said}", "/results/", f"script={hidden.script.slug}")
+    _view(eval_member, f"Area {said}", "/dashboard/", "area=safety", is_mailed=True)
+    _view(manager, f"Covered {said}", "/dashboard/coverage/", f"round={hidden.round.pk}")
 
 
 def _hide_calls(world: World, script: Script, said: str) -> Call:
@@ -262,6 +312,9 @@ def hide_earlier(people: People, build: Build) -> None:
         RunCount.objects.add(script, build, filed_as_safety=True)
         _draft(trained, script, SECRET)
         _comment(trained, result, SECRET)
+        _round(trained, SECRET, build, script)
+        _view(eval_member, f"{SECRET} {number}", "/results/", f"script={script.slug}")
+        _ticket(trained, result, SECRET)
         audit.record(trained, "filed a result", str(result.pk), is_safety=True)
         _upload(eval_member, f"{SECRET}.csv", imported_at=WHEN, tells_of_safety=True)
         _export(eval_member, query=f"q={SECRET}", tells_of_safety=True)
