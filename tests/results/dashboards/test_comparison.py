@@ -1,0 +1,374 @@
+"""Two builds beside each other: the truth where it is known, brute force where it is not."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections import defaultdict
+from html import unescape
+from random import Random
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from emma_eval.accounts.models import User
+from emma_eval.scoring.intervals import difference_of, difference_of_shares, mean_of
+from results.dashboards.compared import Comparison
+from results.models import DIMENSION_KEYS, Result, Review, ReviewedProblem
+from scripts_catalog import taxonomy
+from scripts_catalog.models import Build, Script, ScriptVersion
+from tests import make
+
+pytestmark = pytest.mark.django_db
+data_layer = pytest.mark.data_layer
+
+TAGS = ("too_long", "cut_in", "too_fast", "stuck_start")
+
+
+@pytest.fixture
+def old(db: None) -> Build:
+    return make.build("2026.42")
+
+
+@pytest.fixture
+def new(db: None) -> Build:
+    return make.build("2026.43", is_current=True)
+
+
+def compared(client: Client, query: str = "") -> Comparison:
+    page = client.get(f"/dashboard/compare/?{query}")
+    assert page.status_code == 200
+    found: Comparison = page.context["compared"]
+    return found
+
+
+def rate(tester: User, script: Script, build: Build, content: list[int], **fields: object) -> None:
+    """A result for each rating of Content; every other dimension is rated 3."""
+    for rating in content:
+        make.result(tester, script, build, ratings=3, **{"content": rating, **fields})
+
+
+@pytest.fixture
+def better(tester: User, old: Build, new: Build) -> tuple[Script, Script]:
+    """The new build is a whole rating better in one script, and the same in the other, which it ran more."""
+    good, same = make.script("bad-news-day", title="Bad news day"), make.script("small-talk", title="Small talk")
+    rate(tester, good, old, [2, 3, 3, 3, 2, 3, 3, 2, 3, 3])
+    rate(tester, good, new, [4, 4, 3, 4, 4, 4, 4, 3, 4, 4])
+    rate(tester, same, old, [3, 4, 3, 4, 3, 4])
+    rate(tester, same, new, [3, 4, 3, 4, 3, 4, 3, 4, 3, 4, 3, 4])
+    return good, same
+
+
+@data_layer
+def test_it_answers_whether_the_current_build_is_better_and_where(
+    better: tuple[Script, Script], manager_client: Client
+) -> None:
+    found = compared(manager_client)
+    assert (found.two.build.name, found.two.other.name) == ("2026.43", "2026.42")
+    content = found.dimensions[1]
+    assert (content.build.n, content.other.n) == (22, 16)
+    assert content.is_shown
+    assert content.is_sure
+    weights = [10 * 10 / 20, 12 * 6 / 18]
+    assert content.difference is not None
+    assert content.difference.difference == pytest.approx((weights[0] * 1.1 + weights[1] * 0.0) / sum(weights))
+    assert content.words.startswith("0.61 higher than 2026.42, interval ")
+    assert content.words.endswith(", 22 and 16 calls")
+    assert found.answer == (
+        "2026.43 is better than 2026.42 in Content (0.61 higher). No difference is shown in the other 4 dimensions. "
+        "It shows most surely in “Bad news day”: Content, 1.10 higher."
+    )
+    assert [finding.line.title for finding in found.findings] == ["Bad news day"]
+
+
+def test_the_other_way_round_it_is_worse(better: tuple[Script, Script], manager_client: Client) -> None:
+    found = compared(manager_client, "build=2026.42&with=2026.43")
+    assert found.answer.startswith("2026.42 is worse than 2026.43 in Content (0.61 lower).")
+    assert found.dimensions[1].words.startswith("0.61 lower than 2026.43, interval 0.")
+
+
+def test_a_harder_script_makes_no_build_worse(tester: User, old: Build, new: Build, manager_client: Client) -> None:
+    """Simpson's paradox: the new build is better in both scripts, but ran the hard one more often."""
+    easy, hard = make.script("easy"), make.script("hard")
+    rate(tester, easy, old, [4, 4, 4, 5, 4, 4, 4, 4, 4, 4, 4, 4, 5, 4, 4, 4, 4, 4, 4, 4])
+    rate(tester, easy, new, [5, 5, 5, 5, 4, 5])
+    rate(tester, hard, old, [1, 1, 1, 2, 1, 1])
+    rate(tester, hard, new, [2, 2, 2, 2, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 2, 2, 2, 2, 2])
+    content = compared(manager_client).dimensions[1]
+    assert content.build.reading.value is not None
+    assert content.other.reading.value is not None
+    assert content.build.reading.value < content.other.reading.value
+    assert content.is_higher
+
+
+@data_layer
+def test_it_says_that_no_difference_is_shown(tester: User, old: Build, new: Build, manager_client: Client) -> None:
+    script = make.script("small-talk")
+    rate(tester, script, old, [2, 3, 4, 3, 2, 4])
+    rate(tester, script, new, [3, 4, 2, 4, 3, 3])
+    found = compared(manager_client)
+    assert found.dimensions[1].words.startswith("no difference shown: 0.17 higher than 2026.42, interval -")
+    assert found.answer == (
+        "No difference between 2026.43 and 2026.42 is shown in any dimension. "
+        "No single script shows a difference by itself."
+    )
+
+
+def test_with_few_ratings_it_says_so(tester: User, old: Build, new: Build, manager_client: Client) -> None:
+    script = make.script("small-talk")
+    rate(tester, script, old, [1, 1, 1, 1])
+    rate(tester, script, new, [5, 5, 5, 5, 5])
+    found = compared(manager_client)
+    assert found.dimensions[1].words == "n too small: 5 and 4 calls"
+    assert found.answer.startswith("Whether 2026.43 is better than 2026.42 can’t be told yet")
+    assert found.made == 0
+
+
+def test_scripts_of_one_build_alone_are_left_out_and_named(
+    better: tuple[Script, Script], tester: User, old: Build, new: Build, manager_client: Client
+) -> None:
+    rate(tester, make.script("only-old", title="Only old"), old, [1] * 9)
+    rate(tester, make.script("only-new", title="Only new"), new, [5] * 7)
+    found = compared(manager_client)
+    assert [(each.title, each.runs.n) for each in found.only_other] == [("Only old", 9)]
+    assert [(each.title, each.runs.n) for each in found.only_build] == [("Only new", 7)]
+    assert found.dimensions[1].build.n == 22
+    assert found.dimensions[1].build.query == "", "its rows are not all rows of the build"
+    page = manager_client.get("/dashboard/compare/").text
+    assert "2 scripts are left out." in page
+    assert 'data-count="9">9</a> calls on' in page
+
+
+def test_a_script_that_changed_is_told_and_can_be_left_out(
+    better: tuple[Script, Script], tester: User, new: Build, manager_client: Client
+) -> None:
+    script, _ = better
+    script.latest = ScriptVersion.objects.create(
+        script=script,
+        number=2,
+        area="everyday",
+        title="Bad news day",
+        main_dimension="content",
+        summary="s",
+        what_to_do="w",
+        steps=["Say hello."],
+    )
+    make.result(tester, script, new)
+    found = compared(manager_client)
+    assert [(each.title, each.build, each.other) for each in found.changed] == [("Bad news day", "1 and 2", "1")]
+    assert "version 1 on <bdi>2026.42</bdi>, 1 and 2 on" in manager_client.get("/dashboard/compare/").text
+    without = compared(manager_client, "unchanged=on")
+    assert [line.title for line in without.lines] == ["Small talk"]
+    assert not without.findings
+    assert [each.title for each in without.only_build] == ["Bad news day"]
+
+
+def test_another_taxonomy_edition_is_a_break(better: tuple[Script, Script], new: Build, manager_client: Client) -> None:
+    Result.objects.filter(build=new).update(taxonomy_edition=2)
+    page = manager_client.get("/dashboard/compare/").text
+    assert "were filed by edition 1, those of <bdi>2026.43</bdi> by edition 2" in page
+
+
+@pytest.fixture
+def filed(tester: User, old: Build, new: Build) -> None:
+    random = Random(11)
+    scripts = [make.script(f"s-{number}", uses_camera=number == 1) for number in range(4)]
+    scripts += [make.script("show", area="camera", uses_camera=True), make.script("canary", area="safety")]
+    third = make.build("2026.44")
+    for _ in range(160):
+        never = random.random() < 0.1
+        made = make.result(
+            tester,
+            random.choice(scripts),
+            random.choice([old, new, third]),
+            ratings=random.randint(1, 5),
+            met_emma_before=random.random() < 0.5,
+            problems=tuple(random.sample(TAGS, random.randint(0, 3))),
+            **({"never_started": True, "camera_used": False} if never else {}),
+        )
+        if random.random() < 0.5:
+            review(made, tester, tuple(random.sample(TAGS, random.randint(0, 2))))
+
+
+def review(result: Result, reviewer: User, tags: tuple[str, ...]) -> None:
+    made = Review.objects.create(result=result, reviewer=reviewer, filed_at=result.filed_at, stands=True)
+    for place, tag in enumerate(tags, 1):
+        ReviewedProblem.objects.create(review=made, tag=tag, position=place, rank=place)
+
+
+def rows_of(query: str, *, is_trained: bool) -> list[Result]:
+    """The results of the two builds that a viewer may know and the filters let through, one by one."""
+    rows = Result.objects.select_related("script").filter(build__name__in=("2026.42", "2026.43"))
+    kept = [row for row in rows if is_trained or row.script.area != taxonomy.SAFETY]
+    if "area=camera" in query:
+        kept = [row for row in kept if row.script.area == "camera"]
+    if "returning=yes" in query:
+        kept = [row for row in kept if row.met_emma_before]
+    return kept
+
+
+@data_layer
+@pytest.mark.parametrize("query", ["", "returning=yes", "area=camera", "tags=reviewed"])
+@pytest.mark.parametrize("is_trained", [False, True], ids=["untrained", "trained"])
+def test_brute_force_comes_to_the_same(
+    filed: None, manager: User, trained_eval_member: User, query: str, is_trained: bool
+) -> None:
+    client = make.client_of(trained_eval_member if is_trained else manager)
+    found = compared(client, f"build=2026.43&with=2026.42&{query}")
+    rows = rows_of(query, is_trained=is_trained)
+    new, old = (Build.objects.get(name=name).sort_key for name in ("2026.43", "2026.42"))
+    ran = defaultdict(set)
+    for row in rows:
+        if not row.never_started:
+            ran[row.build_id].add(row.script_id)
+    both = ran[new] & ran[old]
+    assert {line.slug for line in found.lines} == both
+    assert {each.slug for each in found.only_build} == ran[new] - both
+    for each, key in zip(found.dimensions, DIMENSION_KEYS, strict=True):
+        values = defaultdict(list)
+        for row in rows:
+            if row.script_id in both and getattr(row, key) is not None:
+                values[row.script_id, row.build_id].append(getattr(row, key))
+        pairs = [
+            tuple([values[slug, build].count(rating) for rating in range(1, 6)] for build in (new, old))
+            for slug in both
+        ]
+        assert each.difference == Near(difference_of(pairs))
+        for side, build in ((each.build, new), (each.other, old)):
+            expected = mean_of([value for slug in both for value in values[slug, build]])
+            assert side.n == (expected.n if expected else 0)
+            if expected:
+                assert side.figure.mean == pytest.approx(expected.mean)
+    assert_problems(found, rows, new, old, is_as_reviewed="reviewed" in query)
+
+
+def assert_problems(found: Comparison, rows: list[Result], new: str, old: str, *, is_as_reviewed: bool) -> None:
+    tagged: dict[tuple[str, str], list[set[str]]] = defaultdict(list)
+    for row in rows:
+        standing = row.reviews.filter(stands=True).first()
+        if is_as_reviewed and standing is None:
+            continue
+        problems = standing.problems if is_as_reviewed and standing else row.problems
+        tagged[row.script_id, row.build_id].append(set(problems.values_list("tag", flat=True)))
+    both = [slug for slug in {slug for slug, _ in tagged} if tagged[slug, new] and tagged[slug, old]]
+    for problem in found.problems:
+        pairs = []
+        for slug in both:
+            sides = [tagged[slug, build] for build in (new, old)]
+            pairs.append(tuple((sum(problem.tag in tags for tags in side), len(side)) for side in sides))
+        assert (problem.build.part, problem.build.n) == tuple(map(sum, zip(*(pair[0] for pair in pairs), strict=True)))
+        assert problem.difference == Near(difference_of_shares(pairs))
+    assert len(found.problems) == len(
+        {tag for slug in both for b in (new, old) for tags in tagged[slug, b] for tag in tags}
+    )
+
+
+class Near:
+    """Equal but for the order in which floats were added."""
+
+    def __init__(self, expected: object) -> None:
+        self.expected = expected
+
+    def __eq__(self, other: object) -> bool:
+        if self.expected is None or other is None:
+            return self.expected is other
+        return vars(other) == pytest.approx(vars(self.expected))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("query", ["", "returning=no", "tags=reviewed"])
+@pytest.mark.parametrize("is_trained", [False, True], ids=["untrained", "trained"])
+def test_every_figure_opens_the_rows_that_it_counts(
+    filed: None, manager: User, trained_eval_member: User, query: str, is_trained: bool
+) -> None:
+    client = make.client_of(trained_eval_member if is_trained else manager)
+    page = client.get(f"/dashboard/compare/?{query}").text
+    links = set(re.findall(r'href="(/results/\?[^"]*)" data-count="(\d+)"', page))
+    assert len(links) > 20
+    for link, count in links:
+        rows = client.get(unescape(link))
+        assert rows.context["listing"].count == int(count), link
+        assert not rows.context["form"].errors, link
+
+
+def test_the_untrained_are_told_nothing_of_safety(
+    trained_tester: User, old: Build, new: Build, manager_client: Client, trained_eval_member: User
+) -> None:
+    canary = make.script("canary", area="safety", title="Canary")
+    for build in (old, new):
+        rate(trained_tester, canary, build, [3] * 6)
+    page = manager_client.get("/dashboard/compare/").text
+    assert "Canary" not in page
+    assert "Safety" not in page
+    assert "Canary" in make.client_of(trained_eval_member).get("/dashboard/compare/").text
+
+
+@data_layer
+def test_queries_do_not_grow_with_the_scripts(filed: None, manager: User, old: Build, new: Build) -> None:
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as seen:
+            compared(make.client_of(manager))
+        return len(seen)
+
+    few = queries()
+    for number in range(20):
+        for build in (old, new):
+            make.result(make.user(), make.script(f"{build.pk}-{number}"), build, problems=("too_long",))
+    assert queries() == few
+
+
+def test_twenty_comparisons_of_nothing_are_not_called_sure(
+    tester: User, old: Build, new: Build, manager_client: Client
+) -> None:
+    """Noise alone: some scripts differ by chance, which the page foretells, and none of them is marked as sure."""
+    random = Random(4)
+    for number in range(20):
+        script = make.script(f"noise-{number:02}")
+        for build in (old, new):
+            Result.objects.bulk_create(
+                Result(
+                    tester=tester,
+                    script=script,
+                    script_version=script.latest,
+                    build=build,
+                    draft_uuid=uuid.uuid4(),
+                    called_at="2026-05-04T10:00Z",
+                    **{key: random.randint(1, 5) for key in DIMENSION_KEYS[:-1]},
+                )
+                for _ in range(12)
+            )
+    found = compared(manager_client)
+    assert found.made == 100
+    assert found.by_chance == 5
+    assert 0 < len(found.findings) < 15
+    assert not any(finding.cell.is_sure for finding in found.findings)
+
+
+@pytest.mark.parametrize("query", ["build=nope", "with=nope", "build=2026.42&with=2026.42", "area=safety", "tags=x"])
+def test_what_is_wrong_is_told_and_the_rest_is_shown(filed: None, manager_client: Client, query: str) -> None:
+    page = manager_client.get(f"/dashboard/compare/?{query}")
+    assert 'class="error-summary"' in page.text
+    assert page.context["compared"].lines
+
+
+def test_htmx_gets_the_figures_alone(filed: None, manager_client: Client) -> None:
+    part = manager_client.get("/dashboard/compare/?area=&returning=yes", headers={"HX-Request": "true"})
+    assert "<html" not in part.text
+    assert '<section id="figures"' in part.text
+    assert part.headers["HX-Push-Url"] == "/dashboard/compare/?returning=yes"
+
+
+def test_with_one_build_there_is_nothing_to_compare(new: Build, manager_client: Client) -> None:
+    assert "As soon as there are two builds with results" in manager_client.get("/dashboard/compare/").text
+
+
+def test_the_oldest_build_is_compared_with_the_next(better: tuple[Script, Script], manager_client: Client) -> None:
+    found = compared(manager_client, "build=2026.42")
+    assert found.two.other.name == "2026.43"
+
+
+def test_testers_may_not_open_it(better: tuple[Script, Script], tester_client: Client) -> None:
+    assert tester_client.get("/dashboard/compare/").status_code == 403
