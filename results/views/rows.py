@@ -18,6 +18,7 @@ from ..listing.filter_form import FilterForm
 from ..listing.list_results import Asked, list_results, read_asked
 from ..models import Result
 from ..show_result import show_result
+from ..tickets.show_tickets import FOLLOWERS, tickets_of
 from .addresses import clean_address, is_for_a_part
 from .heads import Head, head_of
 
@@ -70,5 +71,11 @@ def result(request: UserRequest, pk: int) -> HttpResponse:
     """One result, everything as filed; what may not be seen is not there."""
     seen = Result.objects.visible_to(request.user).select_related("script", "script_version", "build", "tester")
     shown = show_result(request.user, get_object_or_404(seen, pk=pk))
-    page = {"shown": shown, "result": shown.result, "thread": show_thread(request.user, shown.result)}
+    page = {
+        "shown": shown,
+        "result": shown.result,
+        "thread": show_thread(request.user, shown.result),
+        "tickets": tickets_of(request.user, shown.result),
+        "may_link": request.user.has_role(*FOLLOWERS),
+    }
     return render(request, "results/result.html", page)

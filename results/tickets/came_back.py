@@ -1,0 +1,135 @@
+"""Did it come back? What a ticket is about, counted on its own build and on each later one, as filed.
+
+Counted like the problems of the dashboards: of all results that the viewer may see, those that have the tag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from django.db.models import Count, Exists, OuterRef, Q
+
+from emma_eval.accounts.models import User
+from emma_eval.scoring.intervals import Share, share_of
+from scripts_catalog.models import Build
+
+from ..counts.read_counts import read_month_tags
+from ..listing.filters import Filters
+from ..models import Problem, Result, Source, Ticket
+
+CAME_BACK, NOT_SEEN, NOT_RUN, CANT_TELL = "came back", "not seen", "not run", "can't tell"
+
+
+@dataclass(frozen=True)
+class OnBuild:
+    """How many of a build's calls had the problem; `calls` and `tagged` are the queries of those rows."""
+
+    build: Build
+    share: Share
+    calls: str
+    tagged: str
+
+    @property
+    def words(self) -> str:
+        """What this build says by itself."""
+        n = f"{self.share.n} call{'' if self.share.n == 1 else 's'}"
+        if self.share.part:
+            return f"came back on {self.build} ({self.share.part} of {n})"
+        if self.share.is_too_small:
+            return f"not seen in {n} on {self.build}, too few to tell"
+        return f"not seen in {n} on {self.build} (up to {self.share.high * 100:.0f} % could still have it)"
+
+
+@dataclass(frozen=True)
+class CameBack:
+    """A ticket's own build, if it was run there, and the later ones that were run, the newest first."""
+
+    own: OnBuild | None
+    later: list[OnBuild]
+    is_tagged: bool = True
+
+    @property
+    def state(self) -> str:
+        if not self.is_tagged:
+            return CANT_TELL
+        if not self.later:
+            return NOT_RUN
+        if any(each.share.part for each in self.later):
+            return CAME_BACK
+        return CANT_TELL if all(each.share.is_too_small for each in self.later) else NOT_SEEN
+
+    @property
+    def verdict(self) -> str:
+        """The newest build says it; where only an earlier one had the problem, that is said first."""
+        if not self.is_tagged:
+            return "no problem is tagged, so there is nothing to look for"
+        if not self.later:
+            return "not run yet on a later build"
+        newest = self.later[0]
+        with_it = next((each for each in self.later if each.share.part), None)
+        if with_it is None or with_it is newest:
+            return newest.words
+        return f"{with_it.words}; {newest.words}"
+
+
+@dataclass(frozen=True)
+class _Looked:
+    """What is looked for: a tag (or any of those of a result), on one script or on all."""
+
+    script: str
+    tags: tuple[str, ...]
+
+
+def came_back(user: User, tickets: Iterable[Ticket]) -> dict[int, CameBack]:
+    """For each ticket, by its key, what this person may know of the builds since."""
+    builds = list(Build.objects.order_by("-sort_key"))
+    counted: dict[_Looked, Mapping[str, Share]] = {}
+    found = {}
+    for ticket in tickets:
+        looked = _looked_for(ticket)
+        if looked not in counted:
+            counted[looked] = _shares(user, looked)
+        found[ticket.pk] = _of_ticket(ticket, looked, counted[looked], builds)
+    return found
+
+
+def _looked_for(ticket: Ticket) -> _Looked:
+    script = ticket.script_id or (ticket.result.script_id if ticket.result else "")
+    if ticket.tag or ticket.result is None:
+        return _Looked(script, (ticket.tag,))
+    return _Looked(script, tuple(problem.tag for problem in ticket.result.problems.all()))
+
+
+def _shares(user: User, looked: _Looked) -> dict[str, Share]:
+    """By the sort key of each build that was run at all."""
+    if not looked.tags:
+        return {}
+    if len(looked.tags) == 1:
+        kept = read_month_tags(user, Source.FILED, script=looked.script or None, by=("build",))
+        counts = {str(build): (tags.of(looked.tags[0]).tagged, tags.n) for (build,), tags in kept.items()}
+    else:
+        counts = _counted_in_rows(user, looked)
+    shares = {build: share_of(part, n) for build, (part, n) in counts.items()}
+    return {build: share for build, share in shares.items() if share is not None}
+
+
+def _counted_in_rows(user: User, looked: _Looked) -> dict[str, tuple[int, int]]:
+    """Kept months know single tags alone; which results have any of several, only the results know."""
+    has_one = Exists(Problem.objects.filter(result=OuterRef("pk"), tag__in=looked.tags))
+    rows = Result.objects.visible_to(user).filter(script=looked.script).alias(has_one=has_one)
+    counted = rows.order_by().values("build").annotate(n=Count("id"), part=Count("id", filter=Q(has_one=True)))
+    return {row["build"]: (row["part"], row["n"]) for row in counted}
+
+
+def _of_ticket(ticket: Ticket, looked: _Looked, shares: Mapping[str, Share], builds: list[Build]) -> CameBack:
+    run = [_on_build(build, looked, shares[build.sort_key]) for build in builds if build.sort_key in shares]
+    own = next((each for each in run if each.build.sort_key == ticket.build_id), None)
+    later = [each for each in run if each.build.sort_key > ticket.build_id]
+    return CameBack(own, later, is_tagged=bool(looked.tags))
+
+
+def _on_build(build: Build, looked: _Looked, share: Share) -> OnBuild:
+    calls = Filters(build=build.name, script=looked.script)
+    tagged = calls.but(problem=looked.tags[0]) if len(looked.tags) == 1 else calls
+    return OnBuild(build, share, calls.query(), tagged.query())

@@ -1,0 +1,73 @@
+"""Link a ticket to what it is about; close it; open it again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils import timezone
+
+from emma_eval.accounts import audit
+from emma_eval.accounts.models import User
+from scripts_catalog.models import Build, Script
+
+from ..models import Result, Ticket
+
+
+@dataclass(frozen=True)
+class About:
+    """What a ticket is about: a problem (by its tag; empty = all of the result's), on a script and a build."""
+
+    build: Build
+    tag: str = ""
+    script: Script | None = None
+    result: Result | None = None
+
+    @classmethod
+    def result_of(cls, result: Result, tag: str) -> About:
+        return cls(result.build, tag, result.script, result)
+
+
+def link_ticket(by: User, link: str, title: str, about: About) -> Ticket:
+    """A new ticket. One that is open and says exactly the same is not linked twice."""
+    said = {
+        "link": link,
+        "title": title,
+        "tag": about.tag,
+        "script": about.script,
+        "result": about.result,
+        "build": about.build,
+    }
+    with transaction.atomic():
+        Build.objects.select_for_update().get(pk=about.build.pk)  # those who send the same at once take turns
+        there = Ticket.objects.filter(closed_at=None, **said).first()
+        if there is not None:
+            return there
+        ticket = Ticket.objects.create(added_by=by, **said)
+        _record(by, "linked a ticket", ticket)
+    return ticket
+
+
+def close_ticket(by: User, ticket: Ticket) -> bool:
+    """Whether it was open until now."""
+    with transaction.atomic():
+        is_closed = bool(Ticket.objects.filter(pk=ticket.pk, closed_at=None).update(closed_at=timezone.now()))
+        if is_closed:
+            _record(by, "closed a ticket", ticket)
+    return is_closed
+
+
+def reopen_ticket(by: User, ticket: Ticket) -> bool:
+    """Whether it was closed until now."""
+    with transaction.atomic():
+        is_opened = bool(Ticket.objects.filter(pk=ticket.pk).exclude(closed_at=None).update(closed_at=None))
+        if is_opened:
+            _record(by, "reopened a ticket", ticket)
+    return is_opened
+
+
+def _record(by: User, action: str, ticket: Ticket) -> None:
+    result = ticket.result
+    script = ticket.script_id or (result.script_id if result else "")
+    is_safety = result is not None and result.is_covered
+    audit.record(by, action, ticket.title, is_safety=is_safety, script=script, link=ticket.link, problem=ticket.tag)
