@@ -13,7 +13,8 @@ from django.utils import timezone
 
 from emma_eval.accounts.models import Training, User
 from emma_eval.accounts.roles import Role
-from results.models import DIMENSION_KEYS, Call, Problem, Result
+from results.counts.keep_counts import Tally
+from results.models import DIMENSION_KEYS, Call, MonthCount, MonthTag, Problem, Result, Review
 from scripts_catalog.models import Build, Script, ScriptVersion
 
 PASSWORD = "a-long-enough-password"
@@ -93,6 +94,19 @@ def result(
         for place, tag in enumerate(problems, 1)
     )
     return made
+
+
+def counts() -> None:
+    """Count every result by month anew, as filing and reviewing would have: `result` makes a row and no more."""
+    MonthCount.objects.all().delete()
+    MonthTag.objects.all().delete()
+    tally = Tally()
+    for made in Result.objects.select_related("script", "build").prefetch_related("problems"):
+        tally.count(made, made.problems.all())
+    for review in Review.objects.filter(stands=True).select_related("result").prefetch_related("problems"):
+        tally.count_review(review.result, review.problems.all())
+    tally.runs.clear()
+    tally.write()
 
 
 def call(tester: User, *scripts: Script, moments: tuple[str, ...] = (), **fields: Any) -> Call:

@@ -1,99 +1,25 @@
-"""What was rated, counted: per script and dimension, and the problems by how often they were tagged.
+"""The dashboard of all scripts: the six dimensions over all of them and by script, trends, problems, who had met Emma.
 
-Counts of ratings are all that is read; means come from them. N/A, and calls that never started, are
-counted apart and are in no mean. Every figure carries the address of the rows that it counts.
+From the kept months wherever no days are asked for, so that its time hardly grows with the number of results; the
+number of queries does not depend on anything. Every figure carries the address of the rows that it counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
-from django.db.models import Count, Q
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString
 
-from emma_eval.accounts.models import User
-from scripts_catalog import taxonomy
-
-from ..charts.bars import Bar, share_bar, stacked_bars
-from ..listing.filters import Filters
-from ..models import DIMENSION_KEYS, Problem, Result, ResultQuerySet
-
-FEWEST = 5
-VALUES = tuple(value for value, _ in taxonomy.SCALE)
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A count, and the rows that it counts."""
-
-    count: int
-    query: str
-
-
-@dataclass(frozen=True)
-class Cell:
-    """How one dimension was rated: each rating's count, how many there are in all, and their mean."""
-
-    dimension: taxonomy.Dimension
-    values: tuple[Figure, ...]
-    rated: Figure
-    not_applicable: Figure
-
-    @property
-    def is_not_applicable(self) -> bool:
-        """Whether every run was without the camera, so that there was nothing to rate."""
-        return not self.rated.count and self.not_applicable.count > 0
-
-    @property
-    def mean(self) -> float | None:
-        """None where there are too few ratings for a mean to say anything."""
-        if self.rated.count < FEWEST:
-            return None
-        return sum(value * figure.count for value, figure in zip(VALUES, self.values, strict=True)) / self.rated.count
-
-
-@dataclass(frozen=True)
-class Line:
-    """One script (or all of them together). `slug` is empty for all."""
-
-    slug: str
-    title: str
-    took_place: Figure
-    never_started: Figure
-    cells: tuple[Cell, ...]
-
-    def cell(self, key: str) -> Cell:
-        """The cell of the dimension with this key."""
-        return self.cells[DIMENSION_KEYS.index(key)]
-
-
-@dataclass(frozen=True)
-class LineSort:
-    """What the scripts are sorted by: their titles, their runs, or the mean of a dimension."""
-
-    key: str = "script"
-    is_descending: bool = False
-
-    def by(self, key: str) -> LineSort:
-        """The sort that pressing a column's head asks for: most runs and lowest means first, then the other way."""
-        return LineSort(key, not self.is_descending if key == self.key else key == "runs")
-
-    def params(self) -> dict[str, str]:
-        """As they stand in an address; nothing for titles from A."""
-        if self == LineSort():
-            return {}
-        return {"sort": self.key, "direction": "desc" if self.is_descending else "asc"}
-
-    def arrange(self, lines: list[Line]) -> list[Line]:
-        """The lines, given by title, in this order. Those without a mean come last, whichever way it is sorted."""
-        if self.key == "script":
-            return lines[::-1] if self.is_descending else lines
-        if self.key == "runs":
-            return sorted(lines, key=lambda line: line.took_place.count, reverse=self.is_descending)
-        with_mean = [line for line in lines if line.cell(self.key).mean is not None]
-        without = [line for line in lines if line.cell(self.key).mean is None]
-        return sorted(with_mean, key=lambda line: line.cell(self.key).mean or 0, reverse=self.is_descending) + without
+from ..counts.read_counts import RatingCounts
+from .asked import Asked, LineSort, Rows
+from .counting import Counting
+from .dimensions import Cell, Line
+from .known import Known, KnownScript
+from .problems import Problems, rank_problems
+from .returning import ByScript, compare_returning
+from .trends import Trends, trends_of
 
 
 @dataclass(frozen=True)
@@ -106,119 +32,118 @@ class Lowest:
 
 
 @dataclass(frozen=True)
-class Tagged:
-    """How often a problem was tagged, and how often it was known to be the biggest."""
+class Covered:
+    """How many of the scripts in use were run at all."""
 
-    label: str
-    group: str
-    often: Figure
-    biggest: Figure
-    most: int
+    run: int
+    in_use: int
 
     @property
-    def often_bar(self) -> str:
-        return share_bar(self.often.count, self.most)
-
-    @property
-    def biggest_bar(self) -> str:
-        return share_bar(self.biggest.count, self.most)
+    def not_run(self) -> int:
+        return self.in_use - self.run
 
 
 @dataclass(frozen=True)
 class Dashboard:
     lines: list[Line]
     total: Line
-    by_count: list[Tagged]
-    by_biggest: list[Tagged]
+    trends: Trends
+    problems: Problems
+    returning: SafeString
+    covered: Covered
 
-    @property
+    @cached_property
     def lowest(self) -> Lowest | None:
         """None where n is too small everywhere. Of several that are as low, the one with the most ratings."""
-        found = [(cell.mean, -cell.rated.count, line, cell) for line in self.lines for cell in line.cells]
-        named = [(mean, fewer, line, cell) for mean, fewer, line, cell in found if mean is not None]
+        named = [(cell.mean, line, cell) for line in self.lines for cell in line.cells if cell.mean is not None]
         if not named:
             return None
-        mean, _, line, cell = min(named, key=lambda entry: (entry[0], entry[1], entry[2].title))
+        mean, line, cell = min(named, key=lambda entry: (entry[0], -entry[2].rated.count, entry[1].title))
         return Lowest(line, cell, sum(entry[0] == mean for entry in named) - 1)
 
     @property
-    def chart(self) -> str:
-        bars = [
-            Bar(
-                cell.dimension.name,
-                tuple(figure.count for figure in cell.values),
-                f"n {cell.rated.count}" + (f" · N/A {cell.not_applicable.count}" if cell.not_applicable.count else ""),
-            )
-            for cell in self.total.cells
-        ]
-        return stacked_bars("ratings", "How often each rating was given, by dimension", bars)
+    def cells_of_lines(self) -> list[tuple[Line, SafeString]]:
+        """Each line with its cells as HTML: a template would take most of the page's time for hundreds of them."""
+        return [(line, cells_as_html(line)) for line in self.lines]
+
+    @property
+    def cells_of_total(self) -> SafeString:
+        return cells_as_html(self.total)
 
 
-def build_dashboard(user: User, filters: Filters, titles: Mapping[str, str], sort: LineSort) -> Dashboard:
-    """Two queries, whatever the number of scripts. `titles`: of the scripts that the viewer may know, in order."""
-    rows = filters.narrow(Result.objects.visible_to(user))
-    counted = {row["script_id"]: row for row in _counts(rows)}
-    lines = [_line(filters.but(script=slug), titles[slug], counted[slug]) for slug in titles if slug in counted]
-    together = {name: sum(row[name] for row in counted.values()) for name in _COUNTS}
-    problems = _problems(rows, filters)
+def build_dashboard(counting: Counting, asked: Asked, known: Known) -> Dashboard:
+    """All figures of the page."""
+    counted = counting.ratings("script", "met_emma_before")
+    rows = Rows.of(counting.filters)
+    lines = _lines(counted, known, rows)
     return Dashboard(
-        lines=sort.arrange(lines),
-        total=_line(filters, "All scripts", together),
-        by_count=sorted(problems, key=lambda tagged: (-tagged.often.count, tagged.label)),
-        by_biggest=sorted(
-            (tagged for tagged in problems if tagged.biggest.count), key=lambda t: (-t.biggest.count, t.label)
-        ),
+        lines=arrange(lines, asked.sort),
+        total=Line("", "All scripts", sum((line.counts for line in lines), RatingCounts()), rows),
+        trends=trends_of(counting, asked.over, known),
+        problems=rank_problems(counting, asked.source),
+        returning=compare_returning(counted, rows),
+        covered=_covered(lines, known, counting.filters.area),
     )
 
 
-_COUNTS: dict[str, Q] = {
-    "took_place": Q(never_started=False),
-    "not_started": Q(never_started=True),
-    "without_camera": Q(never_started=False, camera_used=False),
-    **{f"{key}_{value}": Q(**{key: value}) for key in DIMENSION_KEYS for value in VALUES},
-}
+def _lines(counted: ByScript, known: Known, rows: Rows) -> list[Line]:
+    """The scripts that have results, by title."""
+    found = []
+    for script in known.scripts:
+        sides = [counted[key] for key in ((script.slug, True), (script.slug, False)) if key in counted]
+        if sides:
+            counts = sides[0] if len(sides) == 1 else sides[0] + sides[1]
+            found.append(Line(script.slug, script.title, counts, rows.within(f"script={script.slug}")))
+    return found
 
 
-def _counts(rows: ResultQuerySet) -> Iterable[dict[str, Any]]:
-    """Per script every count that the page needs."""
-    return rows.order_by().values("script_id").annotate(**{name: Count("id", filter=q) for name, q in _COUNTS.items()})
+def _covered(lines: list[Line], known: Known, area: str) -> Covered:
+    in_use = {script.slug for script in known.scripts if _is_in_use(script, area)}
+    return Covered(sum(line.slug in in_use and line.counts.runs > 0 for line in lines), len(in_use))
 
 
-def _line(filters: Filters, title: str, counts: Mapping[str, int]) -> Line:
-    took_place = filters.but(started=True)
-    return Line(
-        slug=filters.script,
-        title=title,
-        took_place=Figure(counts["took_place"], took_place.query()),
-        never_started=Figure(counts["not_started"], filters.but(started=False).query()),
-        cells=tuple(_cell(took_place, dimension, counts) for dimension in taxonomy.DIMENSIONS),
-    )
+def _is_in_use(script: KnownScript, area: str) -> bool:
+    return script.retired_at is None and area in ("", script.area)
 
 
-def _cell(filters: Filters, dimension: taxonomy.Dimension, counts: Mapping[str, int]) -> Cell:
-    found = {value: counts[f"{dimension.key}_{value}"] for value in VALUES}
-    without = counts["without_camera"] if dimension.key == "vision" else 0
-    within = filters.but(dimension=dimension.key)
-    return Cell(
-        dimension,
-        tuple(Figure(count, within.but(low=value, high=value).query()) for value, count in found.items()),
-        Figure(sum(found.values()), within.but(low=1, high=5).query()),
-        Figure(without, filters.but(camera_used=False).query()),
-    )
+def arrange(lines: list[Line], sort: LineSort) -> list[Line]:
+    """The lines, given by title, in this order. Those without a mean come last, whichever way it is sorted."""
+    if sort.key == "script":
+        return lines[::-1] if sort.is_descending else lines
+    if sort.key == "runs":
+        return sorted(lines, key=lambda line: line.counts.runs, reverse=sort.is_descending)
+    with_mean = [line for line in lines if line.cell(sort.key).mean is not None]
+    without = [line for line in lines if line.cell(sort.key).mean is None]
+    return sorted(with_mean, key=lambda line: line.cell(sort.key).mean or 0, reverse=sort.is_descending) + without
 
 
-def _problems(rows: ResultQuerySet, filters: Filters) -> list[Tagged]:
-    """Every tag that was used. A problem whose place in the overall order is not known is nobody's biggest."""
-    tags = Problem.objects.filter(result__in=rows.order_by().values("pk")).order_by().values("tag")
-    counted = list(tags.annotate(often=Count("id"), biggest=Count("id", filter=Q(rank=1))))
-    most = max((row["often"] for row in counted), default=0)
-    return [
-        Tagged(
-            taxonomy.TAG_BY_KEY[row["tag"]].label,
-            taxonomy.GROUP_OF_TAG[row["tag"]].name,
-            Figure(row["often"], filters.but(problem=row["tag"]).query()),
-            Figure(row["biggest"], filters.but(problem=row["tag"], is_biggest=True).query()),
-            most,
-        )
-        for row in counted
-    ]
+# --- the cells of a line ---
+
+
+def cells_as_html(line: Line) -> SafeString:
+    return SafeString("".join(_cell(cell) for cell in line.cells))
+
+
+def _cell(cell: Cell) -> str:
+    return f'<td class="number mean" data-label="{cell.dimension.name}">{_mean(cell)}{_not_applicable(cell)}</td>'
+
+
+def _mean(cell: Cell) -> SafeString | str:
+    """The mean and under it the interval and n, all one link to the ratings that they are taken from."""
+    reading = cell.reading
+    if cell.is_not_applicable:
+        return ""
+    if not reading.n:
+        return '<span class="quiet">0</span>'
+    interval = cell.interval.replace(" to ", "–")
+    n = f"{interval} · n {reading.n}" if interval else f"n {reading.n}"
+    value = f"<b>{cell.shown}</b>" if cell.shown else '<span class="quiet">n too small</span>'
+    # An address of ours, with nothing but keys in it that are quoted already.
+    return f'<a href="{escape(reading.href)}" data-count="{reading.n}">{value} <span class="n">{n}</span></a>'
+
+
+def _not_applicable(cell: Cell) -> SafeString | str:
+    figure = cell.not_applicable
+    if not figure.count:
+        return ""
+    return format_html('<a class="n" href="{}" data-count="{}">N/A {}</a>', figure.href, figure.count, figure.count)

@@ -15,5 +15,10 @@ def is_for_a_part(request: HttpRequest) -> bool:
 
 def clean_address(request: HttpRequest, url_name: str) -> str:
     """This page's address without the fields that a form sends empty."""
+    return f"{reverse(url_name)}{clean_query(request)}"
+
+
+def clean_query(request: HttpRequest) -> str:
+    """What follows the path of this page, without the fields that a form sends empty; nothing if nothing is left."""
     query = urlencode({name: value for name, value in request.GET.dict().items() if value})
-    return f"{reverse(url_name)}?{query}" if query else reverse(url_name)
+    return f"?{query}" if query else ""
