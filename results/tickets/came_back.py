@@ -14,7 +14,7 @@ from emma_eval.accounts.models import User
 from emma_eval.scoring.intervals import Share, share_of
 from scripts_catalog.models import Build
 
-from ..counts.read_counts import read_month_tags
+from ..counts.read_counts import TagCounts, read_month_tags
 from ..listing.filters import Filters
 from ..models import Problem, Result, Source, Ticket
 
@@ -73,6 +73,9 @@ class CameBack:
         return f"{with_it.words}; {newest.words}"
 
 
+Kept = Mapping[str, TagCounts]
+
+
 @dataclass(frozen=True)
 class _Looked:
     """What is looked for: a tag (or any of those of a result), on one script or on all."""
@@ -84,14 +87,20 @@ class _Looked:
 def came_back(user: User, tickets: Iterable[Ticket]) -> dict[int, CameBack]:
     """For each ticket, by its key, what this person may know of the builds since."""
     builds = list(Build.objects.order_by("-sort_key"))
-    counted: dict[_Looked, Mapping[str, Share]] = {}
+    kept: dict[str, Kept] = {}
     found = {}
     for ticket in tickets:
         looked = _looked_for(ticket)
-        if looked not in counted:
-            counted[looked] = _shares(user, looked)
-        found[ticket.pk] = _of_ticket(ticket, looked, counted[looked], builds)
+        if looked.script not in kept:
+            kept[looked.script] = _kept_by_build(user, looked.script)
+        found[ticket.pk] = _of_ticket(ticket, looked, _shares(user, looked, kept[looked.script]), builds)
     return found
+
+
+def _kept_by_build(user: User, script: str) -> Kept:
+    """By the sort key of each build: one question for all tickets of a script."""
+    kept = read_month_tags(user, Source.FILED, script=script or None, by=("build",))
+    return {str(build): counts for (build,), counts in kept.items()}
 
 
 def _looked_for(ticket: Ticket) -> _Looked:
@@ -101,13 +110,12 @@ def _looked_for(ticket: Ticket) -> _Looked:
     return _Looked(script, tuple(problem.tag for problem in ticket.result.problems.all()))
 
 
-def _shares(user: User, looked: _Looked) -> dict[str, Share]:
+def _shares(user: User, looked: _Looked, kept: Kept) -> dict[str, Share]:
     """By the sort key of each build that was run at all."""
     if not looked.tags:
         return {}
     if len(looked.tags) == 1:
-        kept = read_month_tags(user, Source.FILED, script=looked.script or None, by=("build",))
-        counts = {str(build): (tags.of(looked.tags[0]).tagged, tags.n) for (build,), tags in kept.items()}
+        counts = {build: (tags.of(looked.tags[0]).tagged, tags.n) for build, tags in kept.items()}
     else:
         counts = _counted_in_rows(user, looked)
     shares = {build: share_of(part, n) for build, (part, n) in counts.items()}

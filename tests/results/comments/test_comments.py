@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection, connections
@@ -17,7 +18,9 @@ from emma_eval.accounts.roles import Role
 from results.comments.comment_on import comment_on, read_comments, withdraw_comment
 from results.comments.show_thread import MOST_SHOWN, show_thread
 from results.comments.tell_threads import tell_threads
-from results.models import Comment, Result, Review
+from results.models import Comment, Result
+from results.review.file_review import Judged, file_review
+from results.review.hold_result import begin_review
 from scripts_catalog import taxonomy
 from tests import make
 
@@ -207,16 +210,17 @@ def test_nothing_is_told_of_results_that_may_not_be_seen(trained_tester: User, e
 
 @pytest.mark.data_layer
 def test_a_blind_reviewer_reads_no_word_of_the_others_until_all_are_in(
-    tester: User, eval_member: User, manager: User, result: Result
+    tester: User, eval_member: User, manager: User, result: Result, settings: Any
 ) -> None:
+    settings.REVIEWERS_PER_RESULT = 2
     first = make.user(None, Role.EVAL_TEAM)
     comment_on(tester, result, "Before anybody looked.")
-    theirs = Review.objects.create(result=result, reviewer=first)
+    begin_review(first, result, timezone.now())
     comment_on(first, result, "It is the voice.")
     comment_on(manager, result, "The voice, really?")
-    mine = Review.objects.create(result=result, reviewer=eval_member)
+    file_review(first, result.pk, Judged(("flat_delivery",), "Listened."), based_on=1, now=timezone.now())
+    begin_review(eval_member, result, timezone.now())
     comment_on(eval_member, result, "I find it slow.")
-    Review.objects.filter(pk=theirs.pk).update(filed_at=timezone.now())
 
     thread = show_thread(eval_member, result)
     assert [each.comment.text for each in thread.said] == ["Before anybody looked.", "I find it slow."]
@@ -227,7 +231,8 @@ def test_a_blind_reviewer_reads_no_word_of_the_others_until_all_are_in(
     assert "the voice" not in page.lower()
     assert len(said_to(manager, result)) == len(said_to(tester, result)) == 4, "nobody else is kept from it"
 
-    Review.objects.filter(pk=mine.pk).update(filed_at=timezone.now())
+    file_review(eval_member, result.pk, Judged(("too_slow",), "Listened."), based_on=1, now=timezone.now())
+    result.refresh_from_db()
     assert len(said_to(eval_member, result)) == 4
 
 
