@@ -7,9 +7,9 @@ from django.utils import timezone
 
 from emma_eval.outbox.registry import handles
 
+from .counts import rebuild_counts as rebuild
 from .digest import mail_digest as digests
 from .digest.send_digests import MAIL, send_digests
-from .counts import rebuild_counts as rebuild
 from .export import forget_files as old_exports
 from .export.make_file import make_file
 from .export.order_file import MAKE_FILE
