@@ -23,7 +23,7 @@ ENTRIES = (
     Entry("Scripts", "/scripts/", EVERYONE),
     Entry("Results", "/results/", EVERYONE),
     Entry("To do", "/todo/", frozenset({Role.TESTER})),
-    Entry("Dashboard", "/dashboard/", frozenset({Role.MANAGER, Role.EVAL_TEAM})),
+    Entry("Dashboard", "/dashboard/", frozenset({Role.MANAGER, Role.EVAL_TEAM, Role.EVAL_LEAD})),
     Entry("Rounds", "/rounds/", frozenset({Role.EVAL_TEAM, Role.EVAL_LEAD, Role.MANAGER})),
     Entry("Tickets", "/tickets/", frozenset({Role.EVAL_TEAM, Role.EVAL_LEAD, Role.MANAGER})),
     Entry("Comments", "/comments/", frozenset({Role.EVAL_TEAM, Role.EVAL_LEAD, Role.MANAGER})),

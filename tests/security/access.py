@@ -228,7 +228,8 @@ ACCESS = {
     "build_make_current": Page(EVAL_TEAM, _build),
     # results
     "compare": Page(MANAGER_AND_EVAL | {Role.EVAL_LEAD.value}),
-    "dashboard": Page(MANAGER_AND_EVAL),
+    "dashboard": Page(MANAGER_AND_EVAL | {Role.EVAL_LEAD.value}),
+    "script_dashboard": Page(MANAGER_AND_EVAL | {Role.EVAL_LEAD.value}, _script, hidden=_hidden_script),
     "results": Page(MEMBERS),
     "result": Page(MEMBERS, _result, hidden=_hidden_result),
     "result_new": Page(TESTER),
