@@ -118,7 +118,7 @@ class Outgoing:
         limits = self.limits
         times = httpx.Timeout(limits.read_s, connect=limits.connect_s)
         with (
-            _in_words(host, limits),
+            _in_words(host),
             httpx.Client(transport=GuardedTransport(self, until), trust_env=False, timeout=times) as client,
             client.stream(asked.method, asked.url, headers=headers, content=asked.body or None) as answer,
         ):
@@ -352,7 +352,7 @@ def _as_httpx() -> Iterator[None]:
 
 
 @contextmanager
-def _in_words(host: str, limits: Limits) -> Iterator[None]:
+def _in_words(host: str) -> Iterator[None]:
     """One of our errors for each of theirs. What they say is left out: it may quote the other side."""
     try:
         yield
