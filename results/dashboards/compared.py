@@ -188,6 +188,10 @@ class Comparison:
         return answer(self.two.build.name, self.two.other.name, self.dimensions, self.findings)
 
     @property
+    def compared_dimensions(self) -> int:
+        return sum(each.is_compared for each in self.dimensions)
+
+    @property
     def by_chance(self) -> int:
         """How many of them would differ on average if nothing did: one in twenty."""
         return round(self.made / 20)
@@ -228,9 +232,9 @@ class Comparison:
 
     @property
     def _dumbbell(self) -> Dumbbell:
-        pairs = tuple(Pair(each.dimension.name, each.other.reading, each.build.reading) for each in self.dimensions)
-        title = f"Mean ratings of {self.two.other.name} and {self.two.build.name}"
-        return Dumbbell("compared", title, self.two.other.name, self.two.build.name, pairs)
+        pairs = tuple(Pair(each.dimension.name, each.build.reading, each.other.reading) for each in self.dimensions)
+        title = f"Mean ratings of {self.two.build.name} and {self.two.other.name}"
+        return Dumbbell("compared", title, self.two.build.name, self.two.other.name, pairs)
 
 
 def _hundredths(share: float | None) -> str:
