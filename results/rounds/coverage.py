@@ -106,8 +106,10 @@ class _Group:
 def read_coverage(user: User, build: Build, area: str, round_: Round | None) -> Coverage:
     """The coverage of a build, of one area or (empty) of all. `round_` must be visible to the user."""
     filters = Filters(build=build.name, area=area, started=True)
-    groups = _read_groups(user, filters)
-    scripts = _scripts(user, area, {group.script for group in groups})
+    found = _read_groups(user, filters)
+    scripts = _scripts(user, area, {group.script for group in found})
+    known = {script.slug for script in scripts}
+    groups = [group for group in found if group.script in known]  # one may have been hidden between the two queries
     wanted = {line.slug: line for line in progress_of(user, [round_])[0].lines} if round_ else {}
     by_script = _by(groups, "script")
     lines = [_script_line(script, by_script[script.slug], filters, wanted) for script in scripts]

@@ -14,7 +14,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from emma_eval.accounts.models import User
 
-from ..models import Result, Round, Run
+from ..models import Call, Result, Round, Run
 from .progress import Line, Progress, progress_of
 
 
@@ -74,9 +74,8 @@ def _mine(user: User, builds: set[str]) -> Mine:
 
 def _waiting(user: User, builds: set[str]) -> Mine:
     """Runs of this tester's calls, begun and not set aside, of which nothing is filed."""
-    begun = Run.objects.filter(
-        call__tester=user, call__build__in=builds, call__started_at__isnull=False, set_aside_at=None
-    )
+    calls = Call.objects.visible_to(user).filter(tester=user, build__in=builds, started_at__isnull=False)
+    begun = Run.objects.filter(call__in=calls, set_aside_at=None)
     filed = Result.objects.filter(tester=user, call_uuid=OuterRef("call__uuid"), script=OuterRef("script"))
     return _counted(begun.exclude(Exists(filed)).order_by().values_list("call__build_id", "script_id"))
 

@@ -7,8 +7,8 @@ shown, so that no row, however it came about, leads anywhere else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl, urlencode
 
 from django.urls import Resolver404, resolve, reverse
@@ -89,6 +89,23 @@ def read_address(path: str, query: str) -> Address | None:
         return None
     script = str(found.kwargs.get("slug", ""))
     return Address(name, reverse(name, kwargs=found.kwargs), _params(PAGES[name], query), script)
+
+
+def known_part(user: User, address: Address) -> Address | None:
+    """The address without what this person may not know of, which is told apart from nothing that is not there.
+
+    None where the page itself is about such a thing.
+    """
+    scripts = Script.objects.visible_to(user)
+    if not user.has_role(*address.page.roles) or (address.script and not scripts.filter(slug=address.script).exists()):
+        return None
+    known: dict[str, Callable[[str], bool]] = {
+        "script": lambda slug: scripts.filter(slug=slug).exists(),
+        "area": lambda area: area in taxonomy.AREA_NAMES and (user.is_trained or area != taxonomy.SAFETY),
+        "round": lambda key: Round.objects.visible_to(user).filter(pk=number_in(key)).exists(),
+    }
+    params = tuple((key, value) for key, value in address.params if key not in known or known[key](value))
+    return replace(address, params=params)
 
 
 def may_open(user: User, address: Address) -> bool:

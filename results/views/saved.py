@@ -17,7 +17,7 @@ from ..digest.read_digest import read_digest
 from ..digest.write_letter import write_letter
 from ..listing.choices import choices_for
 from ..models import SavedView
-from ..saved_views.addresses import OF_DASHBOARDS, Address, may_open, read_address
+from ..saved_views.addresses import OF_DASHBOARDS, Address, known_part, read_address
 from ..saved_views.list_views import in_words, list_views, own_view
 from ..saved_views.save_view import (
     CannotBeMailedError,
@@ -41,8 +41,9 @@ def views(request: UserRequest) -> HttpResponse:
 def view_new(request: UserRequest) -> HttpResponseBase:
     """Keep a page of ours with its filters; an address that is none leads to the list."""
     said = request.POST if request.method == "POST" else request.GET
-    address = read_address(said.get("page", ""), said.get("query", ""))
-    if address is None or not may_open(request.user, address):
+    asked = read_address(said.get("page", ""), said.get("query", ""))
+    address = known_part(request.user, asked) if asked else None
+    if address is None:
         messages.warning(request, "That page can't be saved as a view.")
         return redirect("views")
     form = ViewForm(address, request.POST if request.method == "POST" else None)

@@ -20,6 +20,9 @@ EVAL_TEAM = frozenset({Role.EVAL_TEAM.value})
 MANAGER_AND_EVAL = EVAL_TEAM | {Role.MANAGER.value}
 PLANNERS = MANAGER_AND_EVAL | {Role.EVAL_LEAD.value}
 MANAGER_EVAL_AND_LEAD = MANAGER_AND_EVAL | {Role.EVAL_LEAD.value}
+LEAD = frozenset({Role.EVAL_LEAD.value})
+REVIEWERS = EVAL_TEAM | LEAD
+ENDPOINT_OWNERS = MANAGER_AND_EVAL | {Role.EVAL_LEAD.value, Role.ADMINISTRATOR.value}
 PEOPLE_ADMINS = frozenset({Role.MANAGER.value, Role.ADMINISTRATOR.value})
 ADMINISTRATOR = frozenset({Role.ADMINISTRATOR.value})
 
@@ -163,6 +166,19 @@ def _eval_member(world: World) -> dict[str, Any]:
     return {"pk": world.user(Role.EVAL_TEAM.value).pk}
 
 
+def _endpoint(world: World) -> dict[str, Any]:
+    return {"pk": world.delivery.endpoint_id}
+
+
+def _delivery(world: World) -> dict[str, Any]:
+    return {**_endpoint(world), "delivery_pk": world.delivery.pk}
+
+
+def _hidden_delivery(world: World) -> dict[str, Any]:
+    assert world.hidden
+    return {**_endpoint(world), "delivery_pk": world.hidden.delivery.pk}
+
+
 ACCESS = {
     # the house
     "healthz": Page(PUBLIC),
@@ -211,6 +227,17 @@ ACCESS = {
     "person_invite_again": Page(PEOPLE_ADMINS, _invited, absent=True),
     "person_invitation_revoke": Page(PEOPLE_ADMINS, _invited, absent=True),
     "audit_trail": Page(ADMINISTRATOR),
+    # webhooks
+    "webhooks": Page(ENDPOINT_OWNERS),
+    "webhook_new": Page(ENDPOINT_OWNERS),
+    **{
+        name: Page(ENDPOINT_OWNERS, _endpoint, absent=True, others=(_endpoint, 404))
+        for name in (
+            *("webhook", "webhook_edit", "webhook_test", "webhook_pause", "webhook_resume"),
+            *("webhook_rotate", "webhook_drop_old_secret", "webhook_remove"),
+        )
+    },
+    "webhook_replay": Page(ENDPOINT_OWNERS, _delivery, hidden=_hidden_delivery, absent=True, others=(_delivery, 404)),
     # scripts
     "guide": Page(MEMBERS),
     "scripts": Page(MEMBERS),
@@ -252,6 +279,14 @@ ACCESS = {
     "view_edit": Page(MEMBERS, _view, hidden=_hidden_view, absent=True, others=(_view, 404)),
     "view_remove": Page(MEMBERS, _view, hidden=_hidden_view, absent=True, others=(_view, 404)),
     "view_digest": Page(PLANNERS, _mailed_view, hidden=_hidden_view, absent=True, others=(_mailed_view, 404)),
+    # reviews
+    "review_queue": Page(REVIEWERS),
+    "review_next": Page(REVIEWERS),
+    "review": Page(REVIEWERS, _result, hidden=_hidden_result),
+    "review_begin": Page(REVIEWERS, _result, hidden=_hidden_result),
+    "review_save": Page(REVIEWERS, _result, hidden=_hidden_result),
+    "review_leave": Page(REVIEWERS, _result, hidden=_hidden_result),
+    "review_pick": Page(LEAD, _result, hidden=_hidden_result, absent=True),
     # comments
     "comments": Page(MEMBERS, _result, hidden=_hidden_result),
     "comments_read": Page(MEMBERS, _result, hidden=_hidden_result),

@@ -27,8 +27,9 @@ from emma_eval.accounts.keys import new_key
 from emma_eval.accounts.models import AuditEntry
 from emma_eval.accounts.roles import Role
 from emma_eval.accounts.views import audit as audit_page
+from emma_eval.webhooks.models import Delivery
 from results.listing import keyset
-from results.models import Call, DIMENSION_KEYS, Draft, Export, Result, Round, SheetUpload, Wanted
+from results.models import DIMENSION_KEYS, Call, Draft, Export, Result, Round, SheetUpload, Wanted
 from results.old_sheet.import_sheet import import_sheet
 from scripts_catalog import taxonomy
 from scripts_catalog.models import RunCount, Script, ScriptVersion
@@ -257,6 +258,7 @@ def read_some(client: Client, world: World) -> dict[str, str]:
         (Script, "manager", "/dashboard/coverage/"),
         (Script, "manager", "/rounds/new/"),
         (AuditEntry, "administrator", "/audit/"),
+        (Delivery, "eval team", "/webhooks/"),
     ],
     ids=lambda value: getattr(value, "__name__", value),
 )

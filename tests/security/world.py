@@ -13,6 +13,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from emma_eval.accounts import audit
 from emma_eval.accounts.models import Invitation, Training, User
 from emma_eval.accounts.roles import Role
+from emma_eval.webhooks.models import Delivery, Endpoint, State, Try
 from results.comments.comment_on import comment_on
 from results.models import Call, Change, Comment, Draft, Export, Result, Round, SavedView, SheetUpload, Ticket, Wanted
 from results.tickets.link_ticket import About, link_ticket
@@ -55,6 +56,7 @@ class World:
     call: Call
     upload: SheetUpload
     export: Export
+    delivery: Delivery
     invited: User
     invitation: Invitation
     target: User
@@ -95,6 +97,7 @@ class Hidden:
     ticket: Ticket
     round: Round = field(init=False)
     view: SavedView = field(init=False)
+    delivery: Delivery = field(init=False)
 
 
 def build_world(before: Callable[[People, Build], None] = lambda people, build: None) -> World:
@@ -134,6 +137,7 @@ def build_world(before: Callable[[People, Build], None] = lambda people, build: 
         call=make.call(tester, script, build=build, moments=("She waited.", ""), ended_at_ms=95_000),
         upload=upload,
         export=_export(people[Role.EVAL_TEAM.value, False]),
+        delivery=_delivery(_endpoint(people[Role.EVAL_TEAM.value, False]), str(result.pk), script="bad-news-day"),
         invited=invited,
         invitation=invitation,
         target=target,
@@ -216,6 +220,22 @@ def _export(owner: User | None, **fields: object) -> Export:
     return made
 
 
+def _endpoint(owner: User | None) -> Endpoint:
+    assert owner is not None
+    url = "https://hooks.example.test/emma"
+    return Endpoint.objects.create(owner=owner, name="Team dashboard", url=url, kinds=["result.filed"], secret="whsec_")
+
+
+def _delivery(endpoint: Endpoint, subject: str, **fields: object) -> Delivery:
+    made = Delivery.objects.create(
+        endpoint=endpoint,
+        subject=subject,
+        **{"event": "evt_1", "kind": "result.filed", "occurred_at": WHEN, "state": State.DELIVERED, **fields},
+    )
+    Try.objects.create(delivery=made, at=WHEN, status=200, took_ms=40)
+    return made
+
+
 def _round(by: User | None, name: str, build: Build, *scripts: Script, **fields: object) -> Round:
     assert by is not None
     made = Round.objects.create(name=name, build=build, begun_by=by, **fields)
@@ -272,6 +292,9 @@ def hide(world: World, secret: str = SECRET) -> Hidden:
     _ticket(trained, script, f"Problem {said}", build=world.build)
     world.hidden = Hidden(secret, script, result, of_moved, draft, version, own, upload, call, export, comment, ticket)
     _hide_rounds(world, world.hidden, said)
+    hidden = str(result.pk)
+    world.hidden.delivery = _delivery(world.delivery.endpoint, hidden, event=f"evt_{secret}", script=script.slug)
+    _delivery(world.delivery.endpoint, hidden, event=f"evt_{secret}_once", is_safety=True, script="moved-out")
     return world.hidden
 
 
