@@ -3,6 +3,7 @@
 from django.urls import path
 
 from .views import (
+    agreement,
     calls,
     comments,
     comparison,
@@ -11,6 +12,8 @@ from .views import (
     dashboard,
     exports,
     filing,
+    gold,
+    reviewing,
     rounds,
     rows,
     saved,
@@ -22,6 +25,7 @@ from .views import (
 
 urlpatterns = [
     path("dashboard/", dashboard.dashboard, name="dashboard"),
+    path("dashboard/agreement/", agreement.agreement, name="agreement"),
     path("dashboard/compare/", comparison.compare, name="compare"),
     path("dashboard/scripts/<slug:slug>/", script_dashboard.script_dashboard, name="script_dashboard"),
     path("results/", rows.results, name="results"),
@@ -50,6 +54,16 @@ urlpatterns = [
     path("tickets/<int:pk>/", tickets.ticket, name="ticket"),
     path("todo/", todo.todo, name="todo"),
     path("todo/today/", todo.todo_today, name="todo_today"),
+    path("review/", reviewing.review_queue, name="review_queue"),
+    path("review/next/", reviewing.review_next, name="review_next"),
+    path("review/gold/", gold.gold, name="gold"),
+    path("review/gold/<int:pk>/", gold.gold_set, name="gold_set"),
+    path("review/agreement/", gold.agreement, name="reviewers_agreement"),
+    path("review/<int:pk>/", reviewing.review, name="review"),
+    path("review/<int:pk>/begin/", reviewing.review_begin, name="review_begin"),
+    path("review/<int:pk>/save/", reviewing.review_save, name="review_save"),
+    path("review/<int:pk>/leave/", reviewing.review_leave, name="review_leave"),
+    path("review/<int:pk>/pick/", reviewing.review_pick, name="review_pick"),
     path("rounds/", rounds.rounds, name="rounds"),
     path("rounds/new/", rounds.round_new, name="round_new"),
     path("rounds/<int:pk>/", rounds.round_page, name="round"),

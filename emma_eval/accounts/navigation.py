@@ -23,6 +23,7 @@ ENTRIES = (
     Entry("Scripts", "/scripts/", EVERYONE),
     Entry("Results", "/results/", EVERYONE),
     Entry("To do", "/todo/", frozenset({Role.TESTER})),
+    Entry("Review", "/review/", frozenset({Role.EVAL_TEAM, Role.EVAL_LEAD})),
     Entry("Dashboard", "/dashboard/", frozenset({Role.MANAGER, Role.EVAL_TEAM, Role.EVAL_LEAD})),
     Entry("Rounds", "/rounds/", frozenset({Role.EVAL_TEAM, Role.EVAL_LEAD, Role.MANAGER})),
     Entry("Tickets", "/tickets/", frozenset({Role.EVAL_TEAM, Role.EVAL_LEAD, Role.MANAGER})),

@@ -1,7 +1,7 @@
 """Gold results: their answer is known, and they are mixed into the queue to see how well reviewers agree with it.
 
 Which results are gold is known to leads alone. So only what nobody has reviewed becomes gold, for then nothing of it
-changes for anybody else (docs/decisions/0106-*); and when a reviewer meets one follows no rhythm that could be counted.
+changes for anybody else (docs/decisions/0107-*); and when a reviewer meets one follows no rhythm that could be counted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from emma_eval.accounts import audit
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
 
-from ..models import GoldAnswer, Hold, Result, ResultQuerySet, Review
+from ..models import GoldAnswer, Hold, QueuedFor, Result, ResultQuerySet, Review
 from .hold_result import lock
 
 MOST_LOOKED_AT = 200
@@ -37,14 +37,21 @@ def set_gold(lead: User, result_pk: int, tags: Sequence[str], why: str) -> GoldA
         was = GoldAnswer.objects.filter(result=result).first()
         if (was is None or was.retired_at is not None) and not may_become_gold(result):
             raise ReviewedBeforeError
+        _disguise(result)
         said = {"tags": list(tags), "why": why, "set_by": lead, "set_at": timezone.now(), "retired_at": None}
         answer, _ = GoldAnswer.objects.update_or_create(result=result, defaults=said)
         _record(lead, "set a gold answer" if was is None else "changed a gold answer", result)
     return answer
 
 
+def _disguise(result: Result) -> None:
+    """Everything that the queue gives has a reason for being there, which the reviewer reads; so has gold."""
+    if result.queued_for is None:
+        Result.objects.filter(pk=result.pk).update(queued_for=QueuedFor.SAMPLE)
+
+
 def retire_gold(lead: User, result_pk: int) -> bool:
-    """Give this result to no reviewer as gold any more. Whether it was given until now."""
+    """Give this result to no reviewer as gold any more; it waits in the queue as others do. Whether it was gold."""
     with transaction.atomic():
         result = lock(result_pk)
         in_force = GoldAnswer.objects.filter(result=result, retired_at=None)

@@ -95,8 +95,8 @@ def _compare(walk: QueueWalk, now: datetime) -> int:
 def _moved_since(moment: datetime | None) -> list[Pair]:
     results = Result.objects.order_by("script", "build")
     if moment is None:
-        return list(results.values_list("script_id", "build_id").distinct())
-    filed = results.filter(filed_at__gte=moment).values_list("script_id", "build_id").distinct()
+        return list(results.values_list("script__slug", "build__sort_key").distinct())
+    filed = results.filter(filed_at__gte=moment).values_list("script__slug", "build__sort_key").distinct()
     changes = Change.objects.filter(at__gte=moment).select_related("result").only("fields", "result")
     corrected = {pair for change in changes for pair in _pairs_of(change)}
     return sorted({*filed, *corrected})

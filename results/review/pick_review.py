@@ -49,12 +49,11 @@ def pick_review(lead: User, result_pk: int, review_pk: int, word: str) -> Review
 
 
 def _tell(lead: User, result: Result, review: Review, before: Review | None, word: str) -> None:
-    instead_of = {"instead_of": str(before.reviewer)} if before else {}
     audit.record(
         *(lead, PICKED, str(result.pk)),
         is_safety=result.is_covered,
         script=result.script_id,
         of=str(review.reviewer),
-        **instead_of,
+        instead_of=str(before.reviewer) if before else "",
         why=word,
     )

@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef
 from emma_eval.accounts.models import User
 
 from ..models import Hold, QueuedFor, Result, ResultQuerySet, Review
+from .gold import gold_for
 from .hold_result import begin, hold
 from .open_to import IS_GOLD, hold_of_another
 
@@ -24,7 +25,9 @@ def take_next(reviewer: User, now: datetime) -> Result | None:
         in_hand = _in_hand(reviewer, now)
         if in_hand is not None:
             return in_hand
-        for rows in (waiting_for(reviewer), left_by(reviewer)):
+        gold = gold_for(reviewer, now)
+        mixed_in = Result.objects.filter(pk=gold.pk) if gold else Result.objects.none()
+        for rows in (mixed_in, waiting_for(reviewer), left_by(reviewer)):
             taken = _take_first(rows.filter(~_is_held_at(now)), reviewer, now)
             if taken is not None:
                 return taken

@@ -16,7 +16,8 @@ from ..listing.chips import chips_of
 from ..listing.choices import choices_for
 from ..listing.filter_form import FilterForm
 from ..listing.list_results import Asked, list_results, read_asked
-from ..models import Result
+from ..models import GoldAnswer, Result
+from ..review.show_reviews import show_reviews
 from ..show_result import show_result
 from ..tickets.show_tickets import FOLLOWERS, tickets_of
 from .addresses import clean_address, is_for_a_part
@@ -74,8 +75,17 @@ def result(request: UserRequest, pk: int) -> HttpResponse:
     page = {
         "shown": shown,
         "result": shown.result,
+        "reviews": show_reviews(request.user, shown.result),
         "thread": show_thread(request.user, shown.result),
         "tickets": tickets_of(request.user, shown.result),
+        **_of_leads(request, shown.result),
         "may_link": request.user.has_role(*FOLLOWERS),
     }
     return render(request, "results/result.html", page)
+
+
+def _of_leads(request: UserRequest, result: Result) -> dict[str, object]:
+    """Whether it is gold: nobody else's page knows."""
+    if not request.user.has_role(Role.EVAL_LEAD):
+        return {}
+    return {"is_lead": True, "gold": GoldAnswer.objects.filter(result=result).first()}

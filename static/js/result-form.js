@@ -1,7 +1,10 @@
-// The results form under the hand: ratings by key, problems in order, the camera and the call that never started.
+// The results form under the hand: ratings by key, the camera and the call that never started.
+// Problems are picked by tag-picker.js.
 // Every field keeps its ordinary input; this script only sets those, so that drafts and filing read one truth.
 
 const form = document.querySelector("[data-result-form]");
+const { tagPicker } = window;
+const { labelOf } = tagPicker;
 const part = (name) => document.querySelector(`[data-${name}]`);
 const parts = (name) => [...document.querySelectorAll(`[data-${name}]`)];
 const speak = (words) => { part("says").textContent = words; };
@@ -12,147 +15,6 @@ const choose = (name, value) => {
   if (input) input.checked = true;
   return input;
 };
-
-// --- problems: one order over all groups ---------------------------------------------------------
-
-const places = new Map(parts("place").map((input) => [input.dataset.place, input]));
-const labelOf = (tag) => document.querySelector(`[data-tag-row="${tag}"] label`).textContent.trim();
-const areaOf = (tag) => document.querySelector(`[data-tag-row="${tag}"]`).closest("[data-group]").dataset.group;
-const list = part("picked");
-let picked = [];
-
-const readPlaces = () => [...places]
-  .filter(([, input]) => input.value !== "")
-  .sort(([, one], [, other]) => Number(one.value) - Number(other.value))
-  .map(([tag]) => tag);
-
-function keepOrder(order) {
-  picked = order;
-  for (const [tag, input] of places) input.value = picked.includes(tag) ? picked.indexOf(tag) + 1 : "";
-  drawPicked();
-  changed();
-}
-
-function drawPicked() {
-  const focused = list.contains(document.activeElement) ? document.activeElement : null;
-  const held = focused && { tag: focused.closest("li").dataset.item, what: focused.dataset.move ?? (focused.matches("[data-remove]") ? "remove" : "item") };
-  list.replaceChildren(...picked.map(itemOf));
-  for (const chip of parts("tag")) {
-    const place = picked.indexOf(chip.dataset.tag);
-    chip.setAttribute("aria-pressed", String(place >= 0));
-    chip.querySelector(".chip-place").textContent = place >= 0 ? place + 1 : "";
-  }
-  part("to-order").textContent = `Order (${picked.length})`;
-  part("to-order").hidden = picked.length === 0;
-  part("needs-words").hidden = !picked.some((tag) => tag.startsWith("other_"));
-  if (held) focusItem(held.tag, held.what);
-}
-
-function itemOf(tag, place) {
-  const item = part("picked-item").content.firstElementChild.cloneNode(true);
-  const label = labelOf(tag);
-  item.dataset.item = tag;
-  item.querySelector(".picked-place").textContent = place + 1;
-  item.querySelector(".picked-label").textContent = label;
-  item.querySelector(".picked-area").textContent = place === 0 ? `biggest · ${areaOf(tag)}` : areaOf(tag);
-  const [up, down, remove] = item.querySelectorAll("button");
-  up.setAttribute("aria-label", `Move up: ${label}`);
-  down.setAttribute("aria-label", `Move down: ${label}`);
-  remove.setAttribute("aria-label", `Remove: ${label}`);
-  up.disabled = place === 0;
-  down.disabled = place === picked.length - 1;
-  return item;
-}
-
-function focusItem(tag, what) {
-  const item = list.querySelector(`[data-item="${tag}"]`);
-  if (!item) return;
-  const button = what === "remove" ? item.querySelector("[data-remove]") : item.querySelector(`[data-move="${what}"]`);
-  (button && !button.disabled ? button : item).focus();
-}
-
-function toggle(tag) {
-  if (picked.includes(tag)) return remove(tag);
-  keepOrder([...picked, tag]);
-  speak(`${labelOf(tag)}: now ${picked.length} of ${picked.length}`);
-}
-
-function remove(tag) {
-  const place = picked.indexOf(tag);
-  const wasFocused = list.contains(document.activeElement);
-  keepOrder(picked.filter((each) => each !== tag));
-  speak(`${labelOf(tag)}: taken out, ${picked.length} left`);
-  if (wasFocused) picked.length ? focusItem(picked[Math.min(place, picked.length - 1)], "item") : document.getElementById("problems").focus();
-}
-
-function move(tag, by) {
-  const from = picked.indexOf(tag);
-  const to = from + by;
-  if (from < 0 || to < 0 || to >= picked.length) return;
-  const order = picked.toSpliced(from, 1).toSpliced(to, 0, tag);
-  keepOrder(order);
-  speak(`${labelOf(tag)}: now ${to + 1} of ${order.length}`);
-}
-
-document.addEventListener("click", (event) => {
-  const chip = event.target.closest("[data-tag]");
-  if (chip) toggle(chip.dataset.tag);
-  const button = event.target.closest("[data-picked] button");
-  if (!button) return;
-  const tag = button.closest("li").dataset.item;
-  button.dataset.move ? move(tag, Number(button.dataset.move)) : remove(tag);
-});
-
-if (window.Sortable) {
-  new window.Sortable(list, {
-    handle: ".handle",
-    forceFallback: true, // the same under mouse and finger
-    animation: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 120,
-    onEnd: ({ item }) => {
-      const order = [...list.children].map((each) => each.dataset.item);
-      keepOrder(order);
-      speak(`${labelOf(item.dataset.item)}: now ${order.indexOf(item.dataset.item) + 1} of ${order.length}`);
-    },
-  });
-}
-
-// --- finding a problem ------------------------------------------------------------------------------
-
-const search = part("tag-search");
-const fold = (text) => text.toLowerCase().normalize("NFKD");
-
-function findTags() {
-  const words = fold(search.value).split(/\s+/).filter(Boolean);
-  let first = null;
-  for (const row of parts("tag-row")) {
-    const chip = row.querySelector("[data-tag]");
-    const isFound = words.every((word) => fold(chip.textContent).includes(word));
-    row.hidden = !isFound;
-    if (isFound && words.length && !first) first = chip;
-    chip.classList.toggle("is-found", chip === first);
-  }
-  for (const group of parts("group")) group.hidden = !group.querySelector("[data-tag-row]:not([hidden])");
-  const found = parts("tag-row").filter((row) => !row.hidden).length;
-  part("search-hint").textContent = !words.length
-    ? "Type a few letters; Enter picks the first one found."
-    : first ? `${found} found. Enter picks “${labelOf(first.dataset.tag)}”.` : "Nothing found. Esc shows them all again.";
-  return first;
-}
-
-search.addEventListener("input", (event) => { event.stopPropagation(); findTags(); });
-search.addEventListener("keydown", (event) => {
-  if (event.isComposing) return;
-  if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) {
-    event.preventDefault();
-    const first = findTags();
-    if (first) { toggle(first.dataset.tag); search.value = ""; findTags(); }
-  } else if (event.key === "Escape") {
-    event.preventDefault();
-    search.value = "";
-    findTags();
-    picked.length ? focusItem(picked.at(-1), "item") : document.getElementById("problems").focus();
-  }
-});
 
 // --- the camera, and the call that never started ------------------------------------------------------
 
@@ -195,9 +57,10 @@ form.addEventListener("input", settle);
 
 // The tag comes with the tick, and goes with it.
 function noteNoCall() {
+  const picked = tagPicker.order();
   const isThere = picked.includes("stuck_start");
-  if (neverStarted.checked && !isThere) keepOrder(["stuck_start", ...picked]);
-  if (!neverStarted.checked && isThere && wasStartAdded) keepOrder(picked.filter((tag) => tag !== "stuck_start"));
+  if (neverStarted.checked && !isThere) tagPicker.set(["stuck_start", ...picked]);
+  if (!neverStarted.checked && isThere && wasStartAdded) tagPicker.set(picked.filter((tag) => tag !== "stuck_start"));
   wasStartAdded = neverStarted.checked && !isThere;
   sayNoCall();
   speak(part("no-call").textContent || "The ratings are back.");
@@ -266,26 +129,16 @@ const ACTS = {
   ArrowDown: () => step(1),
   ArrowUp: () => step(-1),
   "?": () => { showKeys(); return true; },
-  "/": () => { search.focus(); return true; },
-  t: () => { search.focus(); return true; },
+  "/": () => { tagPicker.find(); return true; },
+  t: () => { tagPicker.find(); return true; },
   c: () => { part("comment").focus(); return true; },
 };
-
-function moveByKey(event) {
-  const tag = event.target.closest("[data-item]")?.dataset.item ?? event.target.closest("[data-tag]")?.dataset.tag;
-  if (!tag || !["ArrowUp", "ArrowDown"].includes(event.key)) return false;
-  move(tag, event.key === "ArrowUp" ? -1 : 1);
-  return true;
-}
 
 function byLetter(event) {
   const question = event.target.closest("[data-yes-no]");
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (question && answer(question, key)) return true;
-  if (["Delete", "Backspace"].includes(key) && event.target.closest("[data-item]")) {
-    remove(event.target.closest("[data-item]").dataset.item);
-    return true;
-  }
+  if (tagPicker.removeByKey(event)) return true;
   if (/^[1-5]$/.test(key)) {
     const row = rowInHand();
     if (!row || neverStarted.checked) return false;
@@ -304,7 +157,7 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (event.ctrlKey || event.metaKey) return;
-  if (event.altKey) { if (moveByKey(event)) event.preventDefault(); return; }
+  if (event.altKey) { if (tagPicker.moveByKey(event)) event.preventDefault(); return; }
   const field = isTyping(event.target);
   if (event.key === "Enter" && field?.matches("input")) event.preventDefault(); // Enter in a field files nothing
   if (!field && keysOn.checked && byLetter(event)) event.preventDefault();
@@ -313,8 +166,7 @@ document.addEventListener("keydown", (event) => {
 // --- start ----------------------------------------------------------------------------------------------
 
 function show() {
-  picked = readPlaces();
-  drawPicked();
+  tagPicker.show();
   settle();
 }
 

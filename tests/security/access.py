@@ -20,6 +20,7 @@ EVAL_TEAM = frozenset({Role.EVAL_TEAM.value})
 MANAGER_AND_EVAL = EVAL_TEAM | {Role.MANAGER.value}
 PLANNERS = MANAGER_AND_EVAL | {Role.EVAL_LEAD.value}
 MANAGER_EVAL_AND_LEAD = MANAGER_AND_EVAL | {Role.EVAL_LEAD.value}
+EVAL_AND_LEAD = EVAL_TEAM | {Role.EVAL_LEAD.value}
 LEAD = frozenset({Role.EVAL_LEAD.value})
 REVIEWERS = EVAL_TEAM | LEAD
 ENDPOINT_OWNERS = MANAGER_AND_EVAL | {Role.EVAL_LEAD.value, Role.ADMINISTRATOR.value}
@@ -254,6 +255,7 @@ ACCESS = {
     "build_edit": Page(EVAL_TEAM, _build),
     "build_make_current": Page(EVAL_TEAM, _build),
     # results
+    "agreement": Page(MANAGER_AND_EVAL | {Role.EVAL_LEAD.value}),
     "compare": Page(MANAGER_AND_EVAL | {Role.EVAL_LEAD.value}),
     "dashboard": Page(MANAGER_AND_EVAL | {Role.EVAL_LEAD.value}),
     "script_dashboard": Page(MANAGER_AND_EVAL | {Role.EVAL_LEAD.value}, _script, hidden=_hidden_script),
@@ -292,6 +294,10 @@ ACCESS = {
     "comments_read": Page(MEMBERS, _result, hidden=_hidden_result),
     "threads": Page(MEMBERS),
     "comment_withdraw": Page(MEMBERS, _comment, hidden=_hidden_comment, absent=True),
+    # gold
+    "gold": Page(LEAD),
+    "gold_set": Page(LEAD, _result, hidden=_hidden_result),
+    "reviewers_agreement": Page(EVAL_AND_LEAD),
     # tickets
     "tickets": Page(MANAGER_EVAL_AND_LEAD),
     "ticket_new": Page(MANAGER_EVAL_AND_LEAD),
