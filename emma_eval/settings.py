@@ -252,6 +252,7 @@ INSTALLED_APPS = [
     "csp",
     "django_htmx",
     "template_partials",
+    "drf_spectacular",
     "emma_eval.outbox",
     "emma_eval.accounts",
     "emma_eval.webhooks",
@@ -505,6 +506,35 @@ def _outgoing_allow() -> Allowed:
 
 
 OUTGOING_ALLOW = _outgoing_allow()
+
+# --- programs: the interface under /api/v1/ -----------------------------------------------------
+
+API_REQUESTS_A_MINUTE = _number("EMMA_API_REQUESTS_A_MINUTE", 60, 1, 1_000_000)  # of one token
+API_REFUSALS_A_MINUTE = 60  # of one address, without a token that opens something
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["emma_eval.accounts.programs.authenticate.Bearer"],
+    "DEFAULT_PERMISSION_CLASSES": ["emma_eval.accounts.programs.authenticate.HoldsScope"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["emma_eval.accounts.programs.body.BoundedJSON"],
+    "DEFAULT_SCHEMA_CLASS": "emma_eval.accounts.programs.describe.ProgramSchema",
+    "DEFAULT_METADATA_CLASS": None,
+    "EXCEPTION_HANDLER": "emma_eval.accounts.programs.problems.answer_problem",
+    "UNAUTHENTICATED_USER": None,
+    "URL_FORMAT_OVERRIDE": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Emma Eval",
+    "DESCRIPTION": "Scripts, builds and results of calls with Emma, for programs. A program acts in the name of the "
+    "member who made its token, and may never do more than that member may at this moment.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SERVERS": [{"url": ORIGIN}],
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "SORT_OPERATIONS": False,
+    "SORT_OPERATION_PARAMETERS": False,
+    "POSTPROCESSING_HOOKS": ["emma_eval.accounts.programs.describe.closed"],
+}
 
 # --- work to be done outside the web process ---------------------------------------------------
 

@@ -7,6 +7,7 @@ from . import health
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
+    path("api/v1/", include("emma_eval.api")),
     path("", include("emma_eval.accounts.urls")),
     path("", include("emma_eval.webhooks.urls")),
     path("", include("scripts_catalog.urls")),

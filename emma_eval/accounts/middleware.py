@@ -9,6 +9,8 @@ from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
+from .programs.problems import is_for_programs
+
 NOTHING_ALLOWED = "camera=(), microphone=(), geolocation=(), display-capture=(), payment=(), usb=()"
 LARGEST_OF_STRANGERS = 2_000_000  # bytes; less than the proxies take in whole before they pass it on
 
@@ -39,12 +41,15 @@ def no_null_characters(get_response: Callable[[HttpRequest], HttpResponse]) -> C
 def no_large_body_of_strangers(
     get_response: Callable[[HttpRequest], HttpResponse],
 ) -> Callable[[HttpRequest], HttpResponse]:
-    """Only who is signed in has a sheet to upload. Nobody else's is read: it could come as slowly as they like."""
+    """Only who is signed in has a sheet to upload. Nobody else's is read: it could come as slowly as they like.
+
+    What programs send is looked at where their token is known, and is bounded there.
+    """
 
     def respond(request: HttpRequest) -> HttpResponse:
         length = request.META.get("CONTENT_LENGTH") or "0"
         is_large = not length.isdecimal() or int(length) > LARGEST_OF_STRANGERS
-        if is_large and SESSION_KEY not in request.session:
+        if is_large and not is_for_programs(request) and SESSION_KEY not in request.session:
             return redirect("account_login")
         return get_response(request)
 

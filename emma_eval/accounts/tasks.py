@@ -9,11 +9,14 @@ from django.conf import settings
 from django.core.mail import send_mail
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils import timezone
 
 from emma_eval.outbox.registry import GiveUpError, handles
 
 from . import throttle
 from .models import Invitation, User, digest_of
+from .programs import throttle as programs
+from .programs.tokens import tell_expired
 from .session_store import SessionStore
 
 
@@ -49,9 +52,14 @@ def mail_password_reset(user_id: int | None) -> None:
 
 @shared_task(name="accounts.clear_away")
 def clear_away() -> None:
-    """Remove sessions that ended, with what was typed in them, and tries that no limit looks at."""
+    """Remove sessions that ended, with what was typed in them, and tries and counts that no limit looks at.
+
+    Tokens that expired are told of in the audit trail.
+    """
     SessionStore.clear_expired()
     throttle.clear_away()
+    programs.clear_away()
+    tell_expired(timezone.now())
 
 
 def _mail(user: User, subject: str, template: str, **context: object) -> None:

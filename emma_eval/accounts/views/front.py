@@ -11,6 +11,8 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from emma_eval.accounts import interrupted
+from emma_eval.accounts.programs.kinds import Kind
+from emma_eval.accounts.programs.problems import is_for_programs, plain_problem
 from emma_eval.accounts.roles import Role, UserRequest, for_signed_in
 
 
@@ -19,10 +21,10 @@ def home(request: UserRequest) -> HttpResponse:
     """Everyone starts where their work is."""
     if request.user.has_role(Role.TESTER):
         return redirect("scripts")
+    if request.user.has_role(Role.EVAL_LEAD):
+        return redirect("review_queue")
     if request.user.has_role(Role.MANAGER, Role.EVAL_TEAM):
         return redirect("dashboard")
-    if request.user.has_role(Role.EVAL_LEAD):
-        return redirect("results")
     if request.user.has_role(Role.ADMINISTRATOR):
         return redirect("people")
     return render(request, "accounts/no_role.html", status=403)
@@ -30,6 +32,8 @@ def home(request: UserRequest) -> HttpResponse:
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Written without looking at the request: what can't be read of it can't be looked at here either."""
+    if is_for_programs(request):
+        return plain_problem(Kind.NOT_UNDERSTOOD)
     return HttpResponse(render_to_string("accounts/bad_request.html"), status=400)
 
 
@@ -38,11 +42,15 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    if is_for_programs(request):
+        return plain_problem(Kind.NOT_FOUND)
     return render(request, "accounts/not_found.html", status=404)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Written without looking at the request: whoever is signed in may be what can't be found out at present."""
+    if is_for_programs(request):
+        return plain_problem(Kind.OUR_FAULT)
     return HttpResponse(render_to_string("accounts/server_error.html"), status=500)
 
 
