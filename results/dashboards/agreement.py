@@ -1,0 +1,225 @@
+"""Do our testers agree? Alpha per dimension, by build and by script, and where their ratings lie furthest apart.
+
+Alpha is worked out beside the pages and read here with its time; the spread of ratings is counted when it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count
+from django.utils.safestring import SafeString
+
+from emma_eval.accounts.models import User
+from scripts_catalog import taxonomy
+from scripts_catalog.models import Build
+
+from ..charts.bars import Bar, stacked_bars
+from ..charts.matrix import RELIABLE, TENTATIVE, Matrix, MatrixRow, Square, matrix_figure
+from ..counts.read_counts import read_rows
+from ..listing.filters import Filters
+from ..models import DIMENSION_KEYS, Agreement, Result
+
+MOST_BUILDS = 6
+MOST_WIDEST = 10
+NOT_YET = "not worked out yet"
+
+
+@dataclass(frozen=True)
+class Agreed:
+    """One dimension over all scripts and builds; `kept` is None where it was never worked out."""
+
+    dimension: taxonomy.Dimension
+    kept: Agreement | None
+
+    @property
+    def alpha(self) -> float | None:
+        return self.kept.alpha if self.kept else None
+
+    @property
+    def reads_as(self) -> str:
+        """What this alpha is customarily taken for."""
+        if self.kept is None or self.alpha is None:
+            return f"can’t be told: {self.kept.why if self.kept and self.kept.why else NOT_YET}"
+        if self.alpha >= RELIABLE:
+            return "can be relied on"
+        return "for tentative conclusions alone" if self.alpha >= TENTATIVE else "not to be relied on"
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Ratings of one dimension in one script on one build, by several testers, and how far they lie apart."""
+
+    slug: str
+    title: str
+    dimension: taxonomy.Dimension
+    counts: tuple[int, ...]
+    testers: int
+    query: str
+
+    @property
+    def n(self) -> int:
+        return sum(self.counts)
+
+    @property
+    def lowest(self) -> int:
+        return next(rating for rating, count in enumerate(self.counts, 1) if count)
+
+    @property
+    def highest(self) -> int:
+        return next(rating for rating, count in reversed(list(enumerate(self.counts, 1))) if count)
+
+    @property
+    def variance(self) -> float:
+        mean = sum(rating * count for rating, count in enumerate(self.counts, 1)) / self.n
+        return sum(count * (rating - mean) ** 2 for rating, count in enumerate(self.counts, 1)) / self.n
+
+
+@dataclass(frozen=True)
+class Agreements:
+    """Everything that the page says. `build`: of which the widest disagreements are."""
+
+    overall: tuple[Agreed, ...]
+    by_build: Matrix | None
+    by_script: Matrix | None
+    worked_out_at: datetime | None
+    build: Build | None
+    widest: tuple[Apart, ...]
+
+    @property
+    def answer(self) -> str:
+        """In one sentence for each kind, the good news first."""
+        told = [each for each in self.overall if each.alpha is not None]
+        if not told:
+            return "That can’t be told yet."
+        kinds = (
+            ("They agree well enough to rely on {}.", RELIABLE, float("inf")),
+            ("Conclusions from {} are tentative.", TENTATIVE, RELIABLE),
+            ("They do not agree enough on {}.", float("-inf"), TENTATIVE),
+        )
+        found = [
+            (words, [each for each in told if each.alpha is not None and low <= each.alpha < high])
+            for words, low, high in kinds
+        ]
+        said = [words.format(_listed(those)) for words, those in found if those]
+        untold = [each for each in self.overall if each.alpha is None]
+        return " ".join([*said, *([f"{_names(untold)} can’t be told."] if untold else [])])
+
+    @property
+    def by_build_figure(self) -> SafeString:
+        return matrix_figure(self.by_build) if self.by_build else SafeString()
+
+    @property
+    def by_script_figure(self) -> SafeString:
+        return matrix_figure(self.by_script) if self.by_script else SafeString()
+
+    @property
+    def widest_chart(self) -> SafeString:
+        bars = [
+            Bar(f"{place}. {each.dimension.name}", each.counts, f"n {each.n} · testers {each.testers}")
+            for place, each in enumerate(self.widest, 1)
+        ]
+        return stacked_bars("widest", "How the ratings lie apart", bars)
+
+
+def tell_agreement(user: User, titles: Mapping[str, str], build: Build | None) -> Agreements:
+    """What was worked out of what this person may know of. `titles`: of the scripts that the viewer may know."""
+    kept = _Kept({(row.script, row.build, row.dimension): row for row in _readable(user)})
+    overall = tuple(Agreed(dimension, kept.rows.get(("", "", dimension.key))) for dimension in taxonomy.DIMENSIONS)
+    times = [row.worked_out_at for row in kept.rows.values()]
+    return Agreements(
+        overall,
+        _by_build(kept),
+        _by_script(kept, titles),
+        max(times, default=None),
+        build,
+        _widest(user, titles, build) if build else (),
+    )
+
+
+def _readable(user: User) -> list[Agreement]:
+    return list(Agreement.objects.filter(with_safety=user.is_trained))
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """What was worked out, by script, build and dimension; an empty script or build stands for all."""
+
+    rows: Mapping[tuple[str, str, str], Agreement]
+
+    def square(self, script: str, build: str, dimension: str, query: str) -> Square:
+        row = self.rows.get((script, build, dimension))
+        if row is None:
+            return Square(None, 0, why=NOT_YET)
+        return Square(row.alpha, row.units, row.low, row.high, row.why, f"/results/?{query}" if row.units else "")
+
+
+def _by_build(kept: _Kept) -> Matrix | None:
+    """The newest builds that anything was worked out of; dimensions down the side."""
+    keys = {build for script, build, _ in kept.rows if build and not script}
+    builds = list(Build.objects.filter(sort_key__in=keys)[:MOST_BUILDS])[::-1]
+    if not builds:
+        return None
+    rows = tuple(
+        MatrixRow(
+            dimension.name,
+            tuple(
+                kept.square("", build.sort_key, dimension.key, _rated(Filters(build=build.name), dimension.key))
+                for build in builds
+            ),
+        )
+        for dimension in taxonomy.DIMENSIONS
+    )
+    title = "How far testers agree, by dimension and build"
+    return Matrix("by-build", title, "Dimension", tuple(build.name for build in builds), rows)
+
+
+def _by_script(kept: _Kept, titles: Mapping[str, str]) -> Matrix | None:
+    """Every script that anything was worked out of; dimensions across."""
+    slugs = [slug for slug in titles if any((slug, "", key) in kept.rows for key in DIMENSION_KEYS)]
+    if not slugs:
+        return None
+    rows = tuple(
+        MatrixRow(
+            titles[slug], tuple(kept.square(slug, "", key, _rated(Filters(script=slug), key)) for key in DIMENSION_KEYS)
+        )
+        for slug in slugs
+    )
+    title = "How far testers agree, by script and dimension"
+    return Matrix("by-script", title, "Script", tuple(dimension.name for dimension in taxonomy.DIMENSIONS), rows)
+
+
+def _rated(filters: Filters, dimension: str) -> str:
+    return filters.but(dimension=dimension, low=1, high=5).query()
+
+
+def _widest(user: User, titles: Mapping[str, str], build: Build) -> tuple[Apart, ...]:
+    """Scripts that several testers ran on this build, where their ratings lie the furthest apart: two queries."""
+    rows = Result.objects.visible_to(user).filter(build=build, never_started=False)
+    testers = rows.order_by().values_list("script_id").annotate(testers=Count("tester", distinct=True))
+    several = {slug: count for slug, count in testers if count > 1 and slug in titles}
+    counted = read_rows(rows, by=("script",))
+    found = [
+        Apart(
+            *(slug, titles[slug], dimension, counted[slug,].counts[dimension.key], count),
+            query=_rated(Filters(script=slug, build=build.name), dimension.key),
+        )
+        for slug, count in several.items()
+        for dimension in taxonomy.DIMENSIONS
+    ]
+    apart = [each for each in found if each.n and each.variance]
+    return tuple(sorted(apart, key=lambda each: (-each.variance, each.title))[:MOST_WIDEST])
+
+
+def _listed(those: list[Agreed]) -> str:
+    return _joined([f"{each.dimension.name} ({each.alpha:.2f})" for each in those])
+
+
+def _names(those: list[Agreed]) -> str:
+    return _joined([each.dimension.name for each in those])
+
+
+def _joined(names: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
