@@ -20,7 +20,6 @@ EVAL_TEAM = frozenset({Role.EVAL_TEAM.value})
 MANAGER_AND_EVAL = EVAL_TEAM | {Role.MANAGER.value}
 PLANNERS = MANAGER_AND_EVAL | {Role.EVAL_LEAD.value}
 MANAGER_EVAL_AND_LEAD = MANAGER_AND_EVAL | {Role.EVAL_LEAD.value}
-EVAL_AND_LEAD = EVAL_TEAM | {Role.EVAL_LEAD.value}
 LEAD = frozenset({Role.EVAL_LEAD.value})
 REVIEWERS = EVAL_TEAM | LEAD
 ENDPOINT_OWNERS = MANAGER_AND_EVAL | {Role.EVAL_LEAD.value, Role.ADMINISTRATOR.value}
@@ -297,7 +296,7 @@ ACCESS = {
     # gold
     "gold": Page(LEAD),
     "gold_set": Page(LEAD, _result, hidden=_hidden_result),
-    "reviewers_agreement": Page(EVAL_AND_LEAD),
+    "reviewers_agreement": Page(REVIEWERS),
     # tickets
     "tickets": Page(MANAGER_EVAL_AND_LEAD),
     "ticket_new": Page(MANAGER_EVAL_AND_LEAD),

@@ -12,8 +12,9 @@ from django.conf import settings
 from django.urls import reverse
 
 from emma_eval.accounts import audit
-from emma_eval.accounts.models import Training
+from emma_eval.accounts.models import Training, User
 from emma_eval.accounts.roles import Role
+from emma_eval.webhooks.models import Delivery, Endpoint, Try
 from results.comments.comment_on import comment_on
 from results.models import Change, Draft, SheetUpload
 from scripts_catalog.models import Script, ScriptVersion
@@ -102,6 +103,14 @@ def plant(world: World, texts: list[str]) -> None:
         audit.record(person, text[:80], text, details=text, list=[text])
         make.build(f"{text[:50]} {number}", note=text, call_link=f"https://emma.example.test/{text}"[:500])
         SheetUpload.objects.create(owner=owner, name=text, imported_at=WHEN, report=_report(text))
+        _endpoint(owner, text)
+
+
+def _endpoint(owner: User, text: str) -> None:
+    words = {"name": text[:80], "url": f"https://hooks.example.test/{text}", "kinds": [text], "why_paused": text[:200]}
+    endpoint = Endpoint.objects.create(owner=owner, paused_at=WHEN, **words)
+    delivery = Delivery.objects.create(endpoint=endpoint, event=text[:40], kind=text[:40], occurred_at=WHEN)
+    Try.objects.create(delivery=delivery, at=WHEN, took_ms=1, why=text)
 
 
 def _script(number: int, text: str) -> Script:
@@ -214,6 +223,7 @@ REVIEWED = {
     "results/listing/list_results.py": "lines that cells.py wrote, one after the other",
     "templates/accounts/mail/invitation.txt": "plain text",
     "templates/accounts/mail/password_reset.txt": "plain text",
+    "templates/webhooks/mail/paused.txt": "plain text",
 }
 # Markup is made by format_html with its pattern written on the spot, which escapes all that is put into it.
 # An empty SafeString holds nothing, and a name in an annotation does nothing.
