@@ -20,7 +20,9 @@ from django.db import connection, models, transaction
 from emma_eval.accounts.keys import KEYS_A_MS, START_MS
 from emma_eval.accounts.models import Training, User
 from emma_eval.accounts.roles import Role
-from results.models import DIMENSION_KEYS, Problem, Result
+from results.counts.rebuild_counts import count_months_not_counted
+from results.models import DIMENSION_KEYS, Problem, QueuedFor, Result
+from results.review.reasons import VERY_LOW
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, RunCount, Script, ScriptVersion
 
@@ -59,6 +61,7 @@ def load(rows: int) -> None:
             _insert(Problem, PROBLEM_FIELDS, batch.problems)
             runs.update(batch.runs)
     _count_runs(runs)
+    count_months_not_counted()
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
 
@@ -125,7 +128,7 @@ def _count_runs(runs: Counter[tuple[str, str, bool]]) -> None:
 RESULT_FIELDS = (
     *("id", "tester", "draft_uuid", "call_uuid", "script", "script_version", "build", "called_at", "filed_at"),
     *("recording_link", *DIMENSION_KEYS, "camera_used", "never_started", "comment", "met_emma_before"),
-    *("filed_as_safety", "sheet_digest"),
+    *("filed_as_safety", "sheet_digest", "queued_for"),
 )
 NEVER_STARTED = RESULT_FIELDS.index("never_started")
 PROBLEM_FIELDS = ("result", "tag", "position", "rank")
@@ -177,8 +180,15 @@ def _result(rng: Random, filed_at: datetime, version: ScriptVersion, tester: int
         *(key, tester, f"{rng.getrandbits(128):032x}", f"{rng.getrandbits(128):032x}"),
         *(version.script.slug, version.pk, build, _text(called_at), _text(filed_at), link),
         *(*ratings, int(camera_used), int(never_started), comment, int(rng.random() < 0.7)),
-        *(int(version.is_safety), f"{key:064x}" if rng.random() < 0.1 else ""),
+        *(int(version.is_safety), f"{key:064x}" if rng.random() < 0.1 else "", _queued_for(rng, ratings)),
     )
+
+
+def _queued_for(rng: Random, ratings: list[int | None]) -> int | None:
+    """Nothing is reviewed yet: the queue is as long as it can be."""
+    if VERY_LOW in ratings:
+        return QueuedFor.VERY_LOW.value
+    return QueuedFor.SAMPLE.value if rng.random() < 0.1 else None
 
 
 def _text(moment: datetime) -> str:

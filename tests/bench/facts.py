@@ -9,6 +9,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from emma_eval.accounts.models import User
+from emma_eval.accounts.programs.scopes import Scope
+from emma_eval.accounts.programs.tokens import make_token
 from results.listing.keyset import Cursor
 from results.listing.list_results import Sort
 from results.models import Result
@@ -27,6 +29,7 @@ def facts() -> dict[str, str]:
     return {
         "session": session_of(TESTER),
         "evaluator": session_of(EVAL_MEMBER),
+        "token": _token_of(tester),
         "csrf": _get_new_csrf_string(),
         "tester": str(tester.pk),
         "script": script.slug,
@@ -35,6 +38,11 @@ def facts() -> dict[str, str]:
         "build": str(build.pk),
         "build_key": build.sort_key,
     }
+
+
+def _token_of(tester: User) -> str:
+    _, sent = make_token(tester, "of the benchmark", [Scope.RESULTS_READ], days=1)
+    return sent
 
 
 def session_of(email: str) -> str:
