@@ -41,7 +41,7 @@ class Rated:
 
 @dataclass(frozen=True)
 class Tagged:
-    """One problem: on how many of the week's results it was tagged, and on how many as the biggest, as filed."""
+    """One problem: on how many of the week's results it was tagged, and on how many as the biggest."""
 
     tag: taxonomy.Tag
     tagged: Share
@@ -62,6 +62,7 @@ class Said:
     rated: tuple[Rated, ...]
     often: tuple[Tagged, ...]
     biggest: tuple[Tagged, ...]
+    source: Source
     rounds: tuple[Progress, ...]
     script: str
 
@@ -69,7 +70,11 @@ class Said:
     def about(self) -> str:
         """What it is narrowed to, in words."""
         area = taxonomy.AREA_NAMES.get(self.filters.area, "")
-        return " · ".join(filter(None, (self._build(), area, self.script)))
+        return " · ".join(filter(None, (self._build(), area, self.script, self._users())))
+
+    def _users(self) -> str:
+        met = self.filters.met_emma_before
+        return "" if met is None else "returning users" if met else "first-time users"
 
     def _build(self) -> str:
         return f"build {self.filters.build}" if self.filters.build else "every build"
@@ -83,9 +88,12 @@ def read_digest(view: SavedView, week: Week) -> Said | None:
         return None
     choices = choices_for(reader)
     narrowed = _filters(address, choices)
-    filters, earlier = _of(narrowed, week), _of(narrowed, week.before)
+    of_runs = narrowed.but(tags=Source.FILED.value)
+    filters, earlier = _of(of_runs, week), _of(of_runs, week.before)
     now, before = _counts(reader, filters), _counts(reader, earlier)
-    tags = read_tags(filters.narrow(Result.objects.visible_to(reader)), Source.FILED).get((), TagCounts(Source.FILED))
+    source = Source.REVIEWED if narrowed.is_as_reviewed else Source.FILED
+    tags = read_tags(filters.narrow(Result.objects.visible_to(reader)), source).get((), TagCounts(source))
+    of_tags = filters.but(tags=source.value)
     rounds = Round.objects.visible_to(reader).open().select_related("build").most_pressing_first()
     return Said(
         week=week,
@@ -95,8 +103,9 @@ def read_digest(view: SavedView, week: Week) -> Said | None:
         now=sum(now.values(), RatingCounts()),
         before=sum(before.values(), RatingCounts()),
         rated=tuple(_rated(dimension, now, before, filters) for dimension in taxonomy.DIMENSIONS),
-        often=_ranked(tags, filters, "tagged"),
-        biggest=_ranked(tags, filters, "biggest"),
+        often=_ranked(tags, of_tags, "tagged"),
+        biggest=_ranked(tags, of_tags, "biggest"),
+        source=source,
         rounds=tuple(progress_of(reader, rounds)),
         script=choices.scripts.get(narrowed.script, ""),
     )
@@ -119,7 +128,7 @@ def _filters(address: Address, choices: Choices) -> Filters:
     said["build"] = said.get("build") or (current.name if current else ANY_BUILD)
     if address.script:
         said["script"] = address.script
-    form = FilterForm(said, choices, only=("build", "area", "script", "returning"), any_build=ANY_BUILD)
+    form = FilterForm(said, choices, only=("build", "area", "script", "returning", "tags"), any_build=ANY_BUILD)
     return form.filters()
 
 

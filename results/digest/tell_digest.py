@@ -34,7 +34,7 @@ def _told(said: Said) -> kinds.Said:
         "runs": {"n": said.now.runs, "week_before": said.before.runs, "rows": rows(said.filters.but(started=True))},
         "never_started": {"n": said.now.never_started, "week_before": said.before.never_started},
         "ratings": [_rated(rated) for rated in said.rated],
-        "tags_are": "as filed",
+        "tags": said.source.value,
         "problems_by_count": [_tagged(each, each.tagged) for each in said.often],
         "problems_by_biggest": [_tagged(each, each.biggest) for each in said.biggest],
         "rounds": [_round(progress) for progress in said.rounds],

@@ -61,9 +61,9 @@ def write_letter(said: Said) -> Letter:
         greeting=f"What testers found out about Emma from {week}, beside the week before. Counted: {said.about}.",
         sections=(
             Section("Runs", tuple(_runs(said))),
-            Section("How she was rated", tuple(_rated(rated) for rated in said.rated)),
-            Section("Problems tagged most often, as filed", _problems(said.often, "tagged on")),
-            Section("Biggest problems, as filed", _problems(said.biggest, "the biggest on")),
+            Section("How she was rated, as filed", tuple(_rated(rated) for rated in said.rated)),
+            Section(f"Problems tagged most often, {said.source.label.lower()}", _problems(said.often, "tagged on")),
+            Section(f"Biggest problems, {said.source.label.lower()}", _problems(said.biggest, "the biggest on")),
             Section("Open rounds", tuple(_rounds(said)) or (Line("No round is open."),)),
         ),
         page=settings.ORIGIN + said.address.url,

@@ -38,10 +38,14 @@ class Page:
     can_be_mailed: bool = False
 
 
-OF_FIGURES = frozenset({"build", "area", "tags", "from", "to", "returning"}) | SORT
+OF_FIGURES = frozenset({"build", "area", "tags", "from", "to", "returning", "over"}) | SORT
+OF_COMPARISONS = frozenset({"build", "with", "unchanged", "area", "script", "tags", "returning", "from", "to"})
 PAGES: Mapping[str, Page] = {
     "results": Page("Results", frozenset(Role), frozenset(NAME_OF.values()) | SORT),
     "dashboard": Page("Dashboard", OF_DASHBOARDS, OF_FIGURES, can_be_mailed=True),
+    "script_dashboard": Page("Dashboard of a script", OF_DASHBOARDS, OF_FIGURES - {"area"}, can_be_mailed=True),
+    "compare": Page("Two builds compared", OF_DASHBOARDS, OF_COMPARISONS),
+    "agreement": Page("Agreement", OF_DASHBOARDS, frozenset({"build"})),
     "coverage": Page("Coverage", OF_DASHBOARDS, frozenset({"build", "area", "round"})),
 }
 
@@ -69,11 +73,26 @@ class Address:
 
     def names_safety(self) -> bool:
         """Whether it is about something that only the trained may know of."""
+        return self.names_any_of(read_covered())
+
+    def names_any_of(self, covered: Covered) -> bool:
         said = dict(self.params)
-        slugs = {self.script, said.get("script", "")} - {""}
-        if said.get("area") == taxonomy.SAFETY or Script.objects.filter(slug__in=slugs, area=taxonomy.SAFETY).exists():
-            return True
-        return Round.objects.covered().filter(pk=number_in(said.get("round"))).exists()
+        slugs = {self.script, said.get("script", "")}
+        is_about_a_round = number_in(said.get("round")) in covered.rounds
+        return said.get("area") == taxonomy.SAFETY or is_about_a_round or not slugs.isdisjoint(covered.slugs)
+
+
+@dataclass(frozen=True)
+class Covered:
+    """What an address can name and only the trained may know of: scripts, and rounds of nothing else."""
+
+    slugs: frozenset[str]
+    rounds: frozenset[int]
+
+
+def read_covered() -> Covered:
+    slugs = Script.objects.filter(area=taxonomy.SAFETY).values_list("slug", flat=True)
+    return Covered(frozenset(slugs), frozenset(Round.objects.covered().values_list("pk", flat=True)))
 
 
 def read_address(path: str, query: str) -> Address | None:
@@ -108,9 +127,9 @@ def known_part(user: User, address: Address) -> Address | None:
     return replace(address, params=params)
 
 
-def may_open(user: User, address: Address) -> bool:
+def may_open(user: User, address: Address, covered: Covered) -> bool:
     """Whether this person may open the page, and may know of what the address names."""
-    return user.has_role(*address.page.roles) and (user.is_trained or not address.names_safety())
+    return user.has_role(*address.page.roles) and (user.is_trained or not address.names_any_of(covered))
 
 
 def _params(page: Page, query: str) -> tuple[tuple[str, str], ...]:

@@ -12,7 +12,7 @@ from ..listing.choices import Choices, choices_for
 from ..listing.filter_form import FilterForm
 from ..listing.list_results import Asked, read_asked
 from ..models import SavedView
-from .addresses import Address, may_open, read_address
+from .addresses import Address, Covered, may_open, read_address, read_covered
 
 ANY_BUILD = "any"
 
@@ -38,17 +38,17 @@ class Views:
 
 def list_views(user: User) -> Views:
     """By name. What names anything that this person may not know of is not in it, nor pages they may not open."""
-    choices = choices_for(user)
+    choices, covered = choices_for(user), read_covered()
     own = SavedView.objects.filter(owner=user)
     shared = SavedView.objects.filter(is_shared=True, owner__is_active=True).exclude(owner=user).select_related("owner")
-    return Views(_shown(user, own, choices), _shown(user, shared, choices))
+    return Views(_shown(user, own, choices, covered), _shown(user, shared, choices, covered))
 
 
 def own_view(user: User, pk: int) -> tuple[SavedView, Address] | None:
     """This person's view of this key, if they may open it at present."""
     view = SavedView.objects.filter(owner=user, pk=pk).first()
     address = read_address(view.path, view.query) if view else None
-    return (view, address) if view and address and may_open(user, address) else None
+    return (view, address) if view and address and may_open(user, address, read_covered()) else None
 
 
 def in_words(address: Address, choices: Choices) -> str:
@@ -59,10 +59,10 @@ def in_words(address: Address, choices: Choices) -> str:
     return " · ".join(chip.words for chip in chips_of(asked, choices)) or "everything"
 
 
-def _shown(user: User, views: Iterable[SavedView], choices: Choices) -> list[Shown]:
+def _shown(user: User, views: Iterable[SavedView], choices: Choices, covered: Covered) -> list[Shown]:
     found = []
     for view in views:
         address = read_address(view.path, view.query)
-        if address is not None and may_open(user, address):
+        if address is not None and may_open(user, address, covered):
             found.append(Shown(view, address, in_words(address, choices)))
     return found
