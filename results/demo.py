@@ -1,4 +1,6 @@
-"""The demo team: five people, three builds, sixty results and a call without one, so that a new house isn't empty.
+"""The demo team: six people, three builds, sixty results, some reviews and a call without a result.
+
+So that a new house isn't empty.
 
 Everything of it says that it is a demo. It is loaded once; what people do to it afterwards stays.
 """
@@ -25,6 +27,7 @@ from emma_eval.accounts.roles import Role
 from scripts_catalog.models import Build, Script
 
 from .demo_calls import Beside, hold_call, run_too
+from .demo_reviews import review_some
 from .filing.file_result import file_result
 from .filing.rules import Filing, Ratings
 from .models import DIMENSION_KEYS, Result
@@ -53,9 +56,11 @@ PEOPLE = (
     Person("Tess Tester (demo)", "tess@demo.example", Role.TESTER),
     Person("Theo Trained (demo)", "theo@demo.example", Role.TESTER, is_trained=True),
     Person("Eva Evalteam (demo)", "eva@demo.example", Role.EVAL_TEAM, is_trained=True),
+    Person("Lea Lead (demo)", "lea@demo.example", Role.EVAL_LEAD, is_trained=True),
     Person("Max Manager (demo)", "max@demo.example", Role.MANAGER),
     Person("Ada Admin (demo)", "ada@demo.example", Role.ADMINISTRATOR),
 )
+REVIEWER = next(person for person in PEOPLE if person.role is Role.EVAL_TEAM)
 TESTERS = tuple(person for person in PEOPLE if person.role is Role.TESTER)
 
 
@@ -113,6 +118,7 @@ def load_demo(now: datetime, rng: Random) -> int:
         _hold(entry, call)
         _file(filing_of(entry, call, builds), call, place)
     _leave_unfiled(now)
+    review_some(User.objects.get(email=REVIEWER.email), now)
     return len(entries)
 
 

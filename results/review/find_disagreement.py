@@ -57,7 +57,8 @@ def median_of(counts: Mapping[int, int]) -> float | None:
     if total == 0:
         return None
     low, high = (total - 1) // 2, total // 2
-    reached, middle = 0, []
+    reached = 0
+    middle: list[int] = []
     for rating in sorted(counts):
         reached += counts[rating]
         while len(middle) < 2 and reached > (low, high)[len(middle)]:
@@ -71,7 +72,7 @@ def queue_disagreement(script: str, build: str) -> int:
     Only what nobody has reviewed yet is touched; what does not disagree any more keeps the reason that it gives by
     itself. Run twice, it changes nothing more.
     """
-    rows = Result.objects.filter(script=script, build=build).rated()
+    rows = Result.objects.filter(script__slug=script, build__sort_key=build).rated()
     columns = ("pk", "tester_id", *DIMENSION_KEYS)
     given = [Given(pk, tester, tuple(ratings)) for pk, tester, *ratings in rows.values_list(*columns)]
     far = far_from_the_others(given)
