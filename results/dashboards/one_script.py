@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.db.models import Count
-from django.utils.safestring import SafeString
 
 from ..counts.read_counts import RatingCounts
+from .agreed import Agreeing, read_agreeing
 from .asked import Asked, Rows
 from .counting import Counting
 from .dimensions import Line
 from .known import Known
 from .problems import Problems, rank_problems
-from .returning import compare_returning
+from .returning import Returning, compare_returning
 from .trends import Trends, trends_of
 
 
@@ -25,7 +25,8 @@ class ScriptDashboard:
     people: int
     trends: Trends
     problems: Problems
-    returning: SafeString
+    returning: Returning
+    agreeing: Agreeing
 
 
 def build_script_dashboard(counting: Counting, asked: Asked, known: Known, title: str) -> ScriptDashboard:
@@ -39,7 +40,8 @@ def build_script_dashboard(counting: Counting, asked: Asked, known: Known, title
         people=_people(counting) if total.runs else 0,
         trends=trends_of(counting, asked.over, known),
         problems=rank_problems(counting, asked.source),
-        returning=compare_returning(by_script, rows) if by_script else SafeString(),
+        returning=compare_returning(by_script, rows),
+        agreeing=read_agreeing(counting.user, counting.filters),
     )
 
 

@@ -13,12 +13,13 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 
 from ..counts.read_counts import RatingCounts
+from .agreed import Agreeing, read_agreeing
 from .asked import Asked, LineSort, Rows
 from .counting import Counting
 from .dimensions import Cell, Line
 from .known import Known, KnownScript
 from .problems import Problems, rank_problems
-from .returning import ByScript, compare_returning
+from .returning import ByScript, Returning, compare_returning
 from .trends import Trends, trends_of
 
 
@@ -49,8 +50,9 @@ class Dashboard:
     total: Line
     trends: Trends
     problems: Problems
-    returning: SafeString
+    returning: Returning
     covered: Covered
+    agreeing: Agreeing
 
     @cached_property
     def lowest(self) -> Lowest | None:
@@ -83,6 +85,7 @@ def build_dashboard(counting: Counting, asked: Asked, known: Known) -> Dashboard
         problems=rank_problems(counting, asked.source),
         returning=compare_returning(counted, rows),
         covered=_covered(lines, known, counting.filters.area),
+        agreeing=read_agreeing(counting.user, counting.filters),
     )
 
 

@@ -5,8 +5,8 @@ Compared within scripts, so that who runs which script makes no difference by it
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 
@@ -24,28 +24,42 @@ RETURNING, FIRST_TIME = "Returning users", "First-time users"
 ByScript = Mapping[tuple[str, bool], RatingCounts]
 
 
-def compare_returning(counted: ByScript, rows: Rows) -> SafeString:
-    """`counted` is by script and by whether the user had met Emma before. Nothing where there are no runs."""
-    sides: dict[bool, list[RatingCounts]] = defaultdict(list)
-    for script in sorted({script for script, _ in counted}):
-        for met_before in (True, False):
-            sides[met_before].append(counted.get((script, met_before), RatingCounts()))
-    pairs = tuple(_pair(dimension, sides[True], sides[False], rows) for dimension in taxonomy.DIMENSIONS)
-    title = "Mean ratings of returning and of first-time users, as filed"
-    return dumbbell_figure(Dumbbell("returning", title, RETURNING, FIRST_TIME, pairs))
+@dataclass(frozen=True)
+class Said:
+    """How the ratings of one dimension differ, in words."""
+
+    dimension: taxonomy.Dimension
+    words: str
 
 
-def _pair(
-    dimension: taxonomy.Dimension, returning: list[RatingCounts], first_time: list[RatingCounts], rows: Rows
-) -> Pair:
-    key = dimension.key
-    a, b = ([counts.counts[key] for counts in side] for side in (returning, first_time))
-    return Pair(
-        dimension.name,
-        mean_reading(_sum(a), rows.href("returning=yes", RATED[key])),
-        mean_reading(_sum(b), rows.href("returning=no", RATED[key])),
-        say_difference(difference_of(list(zip(a, b, strict=True))), "first-time users", of="ratings"),
+@dataclass(frozen=True)
+class Returning:
+    chart: SafeString
+    differences: tuple[Said, ...]
+
+
+def compare_returning(counted: ByScript, rows: Rows) -> Returning:
+    """`counted` is by script and by whether the user had met Emma before."""
+    scripts = sorted({script for script, _ in counted})
+    returning, first_time = (
+        [counted.get((script, met_before), RatingCounts()) for script in scripts] for met_before in (True, False)
     )
+    pairs, said = [], []
+    for dimension in taxonomy.DIMENSIONS:
+        key = dimension.key
+        a, b = ([counts.counts[key] for counts in side] for side in (returning, first_time))
+        difference = difference_of(list(zip(a, b, strict=True)))
+        said.append(Said(dimension, say_difference(difference, "first-time users", of="ratings")))
+        pairs.append(
+            Pair(
+                dimension.name,
+                mean_reading(_sum(a), rows.href("returning=yes", RATED[key])),
+                mean_reading(_sum(b), rows.href("returning=no", RATED[key])),
+                said[-1].words,
+            )
+        )
+    title = "Mean ratings of returning and of first-time users, as filed"
+    return Returning(dumbbell_figure(Dumbbell("returning", title, RETURNING, FIRST_TIME, tuple(pairs))), tuple(said))
 
 
 def _sum(counts: list[tuple[int, ...]]) -> tuple[int, ...]:

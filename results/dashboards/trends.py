@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
@@ -71,19 +71,22 @@ class Stop:
 
 @dataclass(frozen=True)
 class Trends:
-    """`stops` from the oldest to the newest, with at most `most` of them."""
+    """`stops` from the oldest to the newest, with at most `most` of them; `unrated`: dimensions without any rating."""
 
     over: Over
     most: int
     stops: tuple[Stop, ...]
-    charts: tuple[SafeString, ...] = field(default=())
+    charts: tuple[tuple[taxonomy.Dimension, SafeString], ...]
+    unrated: tuple[taxonomy.Dimension, ...]
 
 
 def trends_of(counting: Counting, over: Over, known: Known) -> Trends:
     """Over builds whichever build is chosen, since a build alone has no trend; over weeks of what is counted."""
     stops = _over_builds(counting, known) if over == Over.BUILD else _over_weeks(counting)
-    charts = tuple(trend_figure(_trend(dimension, over, stops)) for dimension in taxonomy.DIMENSIONS)
-    return Trends(over, MOST_BUILDS if over == Over.BUILD else MOST_WEEKS, stops, charts if stops else ())
+    rated = [each for each in taxonomy.DIMENSIONS if any(stop.counts.n(each.key) for stop in stops)]
+    charts = tuple((dimension, trend_figure(_trend(dimension, over, stops))) for dimension in rated)
+    unrated = tuple(each for each in taxonomy.DIMENSIONS if each not in rated)
+    return Trends(over, MOST_BUILDS if over == Over.BUILD else MOST_WEEKS, stops, charts, unrated)
 
 
 def _trend(dimension: taxonomy.Dimension, over: Over, stops: Sequence[Stop]) -> Trend:
