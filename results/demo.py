@@ -30,13 +30,18 @@ from .demo_calls import Beside, hold_call, run_too
 from .demo_reviews import review_some
 from .filing.file_result import file_result
 from .filing.rules import Filing, Ratings
-from .models import DIMENSION_KEYS, Result
+from .models import DIMENSION_KEYS, Result, Round
+from .rounds.plan_round import Plan, plan_round
 
 ENTRIES = Path(__file__).parent / "data" / "demo.yaml"
 NAMESPACE = uuid.UUID("5b0c8f0e-3f4e-4f4b-9d5c-0a8f6f0d3c11")
 OLDEST_CALL = timedelta(days=66)
 RELEASED_DAYS_AGO = (70, 38, 13)
 UNFILED_SCRIPT = "names-and-numbers"
+ROUND_SCRIPTS = (
+    *("small-talk-first-call", "interrupt-mid-answer", "long-story-with-pauses", "ask-for-facts", "sure-but-wrong"),
+    *("bad-news-day", "noisy-room", "names-and-numbers", "show-an-object", "hello-again"),
+)
 UNFILED = Beside(
     "phone", "5:12", ["1:07 Read the number back without being asked.", "2:31 “Siobhan” with a hard b again.", "4:02"]
 )
@@ -61,6 +66,7 @@ PEOPLE = (
     Person("Ada Admin (demo)", "ada@demo.example", Role.ADMINISTRATOR),
 )
 REVIEWER = next(person for person in PEOPLE if person.role is Role.EVAL_TEAM)
+MANAGER = next(person for person in PEOPLE if person.role is Role.MANAGER)
 TESTERS = tuple(person for person in PEOPLE if person.role is Role.TESTER)
 
 
@@ -118,6 +124,7 @@ def load_demo(now: datetime, rng: Random) -> int:
         _hold(entry, call)
         _file(filing_of(entry, call, builds), call, place)
     _leave_unfiled(now)
+    _plan_rounds(builds, now)
     review_some(User.objects.get(email=REVIEWER.email), now)
     return len(entries)
 
@@ -185,6 +192,18 @@ def _leave_unfiled(now: datetime) -> None:
     """The call that the first of the testers has just ended and not filed yet."""
     tester, script = User.objects.get(email=TESTERS[0].email), Script.objects.get(slug=UNFILED_SCRIPT)
     hold_call(tester, uuid.uuid5(NAMESPACE, "unfiled"), script, now - timedelta(minutes=25), UNFILED)
+
+
+def _plan_rounds(builds: list[Build], now: datetime) -> None:
+    """A round that is closed, and one on the newest build that still lacks a part of its runs; as the manager plans."""
+    by, today = User.objects.get(email=MANAGER.email), timezone.localdate(now)
+    for build, name, due_on, runs in (
+        (builds[1], "Last release (demo)", today - timedelta(days=15), 1),
+        (builds[2], "Before the release (demo)", today + timedelta(days=6), 2),
+    ):
+        wanted = dict.fromkeys(ROUND_SCRIPTS, runs)
+        made = plan_round(by, Plan(name, build, due_on, "Invented: part of the demo team's data.", wanted))
+    Round.objects.exclude(pk=made.pk).filter(begun_by=by).update(closed_at=now - timedelta(days=14))
 
 
 def _recording_of(entry: Entry, call: Call) -> str:

@@ -18,7 +18,9 @@ from results.demo import ENTRIES, PEOPLE, Call, Entry, filing_of, keep_sign_ins,
 from results.filing import rules
 from results.live_call.wait_for_results import calls_that_wait
 from results.models import Call as Held
-from results.models import Result, Run
+from results.models import Result, Round, Run
+from results.rounds.progress import progress_of
+from results.rounds.today import to_run
 from scripts_catalog.models import Build, RunCount, Script
 from tests import make
 
@@ -120,3 +122,11 @@ def test_one_call_waits_for_its_result(demo: None) -> None:
     tess = User.objects.get(email=PEOPLE[0].email)
     (waiting,) = calls_that_wait(tess, 10)
     assert [each.title for each in waiting.runs] == ["Names and numbers"]
+
+
+def test_a_round_is_open_and_another_is_closed(demo: None) -> None:
+    (last, now) = Round.objects.order_by("due_on")
+    assert (last.closed_at is None, now.closed_at is None) == (False, True)
+    (progress,) = progress_of(User.objects.get(email="max@demo.example"), [now])
+    assert 0 < progress.counted < progress.wanted
+    assert to_run(User.objects.get(email=PEOPLE[0].email))
