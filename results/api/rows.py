@@ -22,9 +22,11 @@ from ..models import (
     ProblemOrder,
     ResultQuerySet,
 )
+from ..review.open_to import time_shown
 
 COLUMNS = (
-    *("id", "call_uuid", "script_id", "build_id", "called_at", "filed_at", "version", "reviewed_at", *DIMENSION_KEYS),
+    *("id", "call_uuid", "script_id", "build_id", "called_at", "filed_at", "version", *DIMENSION_KEYS),
+    *("reviewed_at", "queued_for"),
     *("camera_used", "camera_note", "never_started", "problem_order", "comment", "met_emma_before", "recording_link"),
     *("filed_as_safety", "taxonomy_edition", "sheet_digest", "browser", "device", "system", "connection"),
     *("script__area", "script_version__title", "script_version__number", "script_version__open_number"),
@@ -69,7 +71,7 @@ def _tell(user: User, row: Any, problems: list[Row]) -> Row:
         "call": str(row.call_uuid),
         "called_at": instant(row.called_at),
         "filed_at": instant(row.filed_at),
-        "reviewed_at": row.reviewed_at and instant(row.reviewed_at),
+        "reviewed_at": (when := time_shown(row.reviewed_at, row.queued_for)) and instant(when),
         "never_started": row.never_started,
         "camera_used": row.camera_used,
         "camera_note": row.camera_note,
@@ -114,7 +116,8 @@ class ProblemTagSerializer(serializers.Serializer[Any]):
     """A problem. `place`: in the order over all problems, 1 the biggest; null where that order is not known."""
 
     tag = serializers.ChoiceField(choices=TAGS)
-    label = serializers.CharField()  # type: ignore[assignment]  (a field of every serializer goes by that name, too)
+    # A field of every serializer goes by this name, too.
+    label = serializers.CharField()  # type: ignore[assignment]
     place = serializers.IntegerField(min_value=1, allow_null=True)
 
 
@@ -150,7 +153,7 @@ class ResultSerializer(serializers.Serializer[Any]):
     called_at = serializers.DateTimeField()
     filed_at = serializers.DateTimeField()
     reviewed_at = serializers.DateTimeField(
-        allow_null=True, help_text="When its first review was filed; from then on it stays as it is."
+        allow_null=True, help_text="Null until all the reviews that are wanted are in."
     )
     never_started = serializers.BooleanField()
     camera_used = serializers.BooleanField()

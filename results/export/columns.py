@@ -15,6 +15,7 @@ from typing import Any
 from django.utils import timezone
 
 from results.models import DIMENSION_KEYS, Device, ProblemOrder
+from results.review.open_to import time_shown
 from scripts_catalog import taxonomy
 
 NO_RATING = "N/A"
@@ -101,6 +102,22 @@ def _time(key: str, name: str) -> Column:
         (key,),
         lambda row, beside: get(row) and _local(get(row)),
         lambda row, beside: get(row) and _iso(get(row)),
+        width=20,
+    )
+
+
+def _reviewed_at() -> Column:
+    """Not before all reviews are in: files are read by reviewers, too."""
+
+    def time_of(row: Any) -> datetime | None:
+        return time_shown(row.reviewed_at, row.queued_for)
+
+    return Column(
+        "reviewed_at",
+        "Reviewed at",
+        ("reviewed_at", "queued_for"),
+        lambda row, beside: (when := time_of(row)) and _local(when),
+        lambda row, beside: (when := time_of(row)) and _iso(when),
         width=20,
     )
 
@@ -277,7 +294,7 @@ GROUPS = (
             _plain("connection", "Connection"),
         ),
     ),
-    ColumnGroup("Filing", (_time("filed_at", "Filed at"), _time("reviewed_at", "Reviewed at"))),
+    ColumnGroup("Filing", (_time("filed_at", "Filed at"), _reviewed_at())),
 )
 COLUMNS = tuple(column for group in GROUPS for column in group.columns)
 COLUMN_BY_KEY = {column.key: column for column in COLUMNS}

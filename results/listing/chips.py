@@ -13,6 +13,7 @@ from scripts_catalog import taxonomy
 from .choices import Choices
 from .filters import Filters
 from .list_results import Asked
+from .reviewed import REVIEW_STATES
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ def chips_of(asked: Asked, choices: Choices) -> list[Chip]:
         (_named("Browser", filters.browser), filters.but(browser="")),
         (_named("Device", dict(Device.choices).get(filters.device)), filters.but(device="")),
         (_named("Connection", dict(Connection.choices).get(filters.connection)), filters.but(connection="")),
+        (_named("Review", REVIEW_STATES.get(filters.review)), filters.but(review="")),
         (filters.first_day and f"From {_day(filters.first_day)}", filters.but(first_day=None)),
         (filters.last_day and f"To {_day(filters.last_day)}", filters.but(last_day=None)),
     ]

@@ -9,6 +9,7 @@ from django.db.models.functions import Cast
 
 from emma_eval.accounts.models import User
 from results.models import Result
+from results.review.blind import SEE_REVIEWS
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, Script
 
@@ -23,6 +24,7 @@ class Choices:
     area_of: dict[str, str]
     builds: list[str]
     testers: dict[str, str]
+    sees_reviews: bool = False
 
     def scripts_by_area(self) -> list[tuple[str, list[Option]]]:
         """The scripts under their areas, both in the order in which people look for them."""
@@ -49,6 +51,7 @@ def choices_for(user: User) -> Choices:
         area_of={slug: area for slug, _, area in scripts},
         builds=[name for _, name, _ in sorted(found["build"], reverse=True)],
         testers={key: name for key, name, _ in testers},
+        sees_reviews=user.has_role(*SEE_REVIEWS),
     )
 
 

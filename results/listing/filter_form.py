@@ -17,6 +17,7 @@ from scripts_catalog.models import sort_key_of
 
 from .choices import Choices
 from .filters import Filters
+from .reviewed import REVIEW_STATES
 
 MOST_TEXT = 200
 FIRST_DAY, LAST_DAY = date(2000, 1, 1), date(2100, 12, 31)
@@ -27,7 +28,7 @@ REVIEWED = [(Source.REVIEWED.value, Source.REVIEWED.label)]
 PROBLEMS = [(group.name, [(tag.key, tag.label) for tag in group.tags]) for group in taxonomy.TAG_GROUPS]
 OPENED_BY = (
     *("area", "tags", "problem", "dimension", "low", "high", "returning", "camera", "started"),
-    *("browser", "device", "connection", "from", "to"),
+    *("browser", "device", "connection", "review", "from", "to"),
 )
 
 
@@ -165,9 +166,12 @@ class FilterForm(forms.Form):
             "browser": PickField("Browser", Browser.choices),
             "device": PickField("Device", Device.choices),
             "connection": PickField("Connection", Connection.choices),
+            "review": PickField("Review", REVIEW_STATES.items(), unknown="Pick one from the list."),
             "from": DayField("From"),
             "to": DayField("To"),
         }
+        if not choices.sees_reviews:
+            fields.pop("review")
         self.fields = {name: field for name, field in fields.items() if only is None or name in only}
         for name, field in self.fields.items():
             hint = f"filter-{name}-hint " if field.help_text else ""
@@ -207,6 +211,7 @@ class FilterForm(forms.Form):
             browser=said.get("browser", ""),
             device=said.get("device", ""),
             connection=said.get("connection", ""),
+            review=said.get("review", ""),
             first_day=said.get("from"),
             last_day=said.get("to"),
         )

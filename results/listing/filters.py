@@ -13,6 +13,8 @@ from django.utils import timezone
 from results.models import Problem, ResultQuerySet, Review, Source
 from scripts_catalog.models import Script, sort_key_of
 
+from .reviewed import narrow_by_review
+
 
 @dataclass(frozen=True)
 class Filters:
@@ -20,6 +22,7 @@ class Filters:
 
     `script` is a slug, `build` a name, `tester` an id. A dimension without a range narrows nothing. `tags` says whose
     tags a problem is looked for in: its tester's, or those of the review that stands; results without one are left out.
+    `review` is one of `REVIEW_STATES`.
     """
 
     text: str = ""
@@ -39,6 +42,7 @@ class Filters:
     browser: str = ""
     device: str = ""
     connection: str = ""
+    review: str = ""
     first_day: date | None = None
     last_day: date | None = None
 
@@ -48,6 +52,7 @@ class Filters:
     def narrow(self, rows: ResultQuerySet) -> ResultQuerySet:
         """The rows that fit, in no order: for counts. The database starts wherever the fewest rows are."""
         rows = self._plain(_by_its_index(rows.filter(**self._range()), self._noted()))
+        rows = narrow_by_review(rows, self.review)
         # One review of a result stands, and a tag stands on a result once, so the joins double no row.
         if self.is_as_reviewed:
             return rows.filter(reviews__stands=True, **self._tagged("reviews__problems__"))
@@ -60,6 +65,7 @@ class Filters:
         other tables are asked row by row, and another dimension's range is about a sum that no index has.
         """
         rows = self._plain(_by_its_index(rows, self._noted()) if column == "called_at" else rows)
+        rows = narrow_by_review(rows, self.review, column)
         if self.is_as_reviewed:
             standing = Review.objects.filter(result=OuterRef("pk"), stands=True)
             rows = rows.filter(Exists(standing.filter(**self._tagged("problems__"))))

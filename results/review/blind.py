@@ -13,7 +13,7 @@ from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
 
 from ..models import QueuedFor, Result, ResultQuerySet, Review
-from .open_to import IS_GOLD, all_are_in, is_gold
+from .open_to import all_are_in, is_gold
 
 REVIEWERS = (Role.EVAL_TEAM, Role.EVAL_LEAD)
 SEE_REVIEWS = (*REVIEWERS, Role.MANAGER)
@@ -56,14 +56,15 @@ def authors_kept_from(user: User, result: Result) -> frozenset[int]:
     return frozenset(others)
 
 
+_NONE_WANTED = Q(queued_for__isnull=True) | Q(queued_for=QueuedFor.PICK)
+
+
 def shown_as_reviewed(rows: ResultQuerySet) -> ResultQuerySet:
-    """Of these results those that a list may call reviewed, whoever reads it: all reviews in, and no gold."""
-    return rows.filter(_ALL_IN, ~IS_GOLD, reviewed_at__isnull=False)
+    """Of these results those that a list may call reviewed, whoever reads it. Gold is not among them: it has answers
+    and no review."""
+    return rows.filter(_NONE_WANTED, reviewed_at__isnull=False)
 
 
 def shown_as_unreviewed(rows: ResultQuerySet) -> ResultQuerySet:
     """The others."""
-    return rows.exclude(~IS_GOLD & _ALL_IN & Q(reviewed_at__isnull=False))
-
-
-_ALL_IN = Q(queued_for__isnull=True) | Q(queued_for=QueuedFor.PICK)
+    return rows.filter(Q(reviewed_at__isnull=True) | ~_NONE_WANTED)

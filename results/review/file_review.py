@@ -16,6 +16,7 @@ from ..announce import announce_reviewed
 from ..counts.keep_counts import count_review
 from ..filing.file_result import rank_of
 from ..models import ProblemOrder, QueuedFor, Result, Review, ReviewedProblem
+from .gold import name_in_the_trail
 from .hold_result import begin, let_go, lock
 from .open_to import check_open, is_gold
 
@@ -112,5 +113,11 @@ def let_stand(review: Review, result: Result, *, before: Review | None, picked_b
 
 
 def _tell(reviewer: User, result: Result) -> None:
-    """The trail says that somebody reviewed it and nothing of what they found: others may still be at work."""
+    """The trail says that somebody reviewed it and nothing of what they found: others may still be at work.
+
+    An answer of gold is there by the name that only leads can read: its own page tells nobody that it was reviewed.
+    """
+    if is_gold(result):
+        audit.record(reviewer, "reviewed a result", name_in_the_trail(result), is_safety=result.is_covered)
+        return
     audit.record(reviewer, "reviewed a result", str(result.pk), is_safety=result.is_covered, script=result.script_id)

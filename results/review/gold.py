@@ -22,6 +22,7 @@ from emma_eval.accounts.roles import Role
 
 from ..models import GoldAnswer, Hold, QueuedFor, Result, ResultQuerySet, Review
 from .hold_result import lock
+from .open_to import IS_GOLD
 
 MOST_LOOKED_AT = 200
 
@@ -75,7 +76,7 @@ def gold_shown_to(user: User) -> ResultQuerySet:
 
 def name_in_the_trail(result: Result) -> str:
     """What the audit trail calls the answer of this result. Leads read both; from the name alone nobody finds it."""
-    return salted_hmac("results.review.gold", str(result.pk), algorithm="sha256").hexdigest()[:10]
+    return f"gold {salted_hmac('results.review.gold', str(result.pk), algorithm='sha256').hexdigest()[:10]}"
 
 
 def _record(lead: User, action: str, result: Result) -> None:
@@ -85,18 +86,29 @@ def _record(lead: User, action: str, result: Result) -> None:
 def gold_for(reviewer: User, now: datetime) -> Result | None:
     """The gold result that this reviewer should work on next, if it is time for one; None mostly.
 
-    One that they have not answered, did not file and may see, and that nobody has in hand at `now`. The same person
-    with the same reviews behind them gets the same answer each time. Leads know the gold, so they get none.
+    One that they have not begun, did not file and may see, and that nobody has in hand at `now`. It comes no earlier
+    than its reason lets it: given before something more pressing, or out of an empty queue, it would be known by that.
+    The same person with the same reviews behind them gets the same answer each time.
+    Leads know the gold, so they get none.
     """
     if reviewer.has_role(Role.EVAL_LEAD) or not _is_time(reviewer):
         return None
-    mine = Review.objects.filter(result=OuterRef("pk"), reviewer=reviewer)
-    held = Hold.objects.in_force(now).filter(result=OuterRef("pk"))
-    gold = Result.objects.visible_to(reviewer).filter(gold__isnull=False, gold__retired_at=None)
-    free = gold.exclude(tester=reviewer).filter(~Exists(mine), ~Exists(held))
-    keys = list(free.order_by("pk").values_list("pk", flat=True)[:MOST_LOOKED_AT])
+    free = _free_for(reviewer, now)
+    next_reason = free.filter(~IS_GOLD).order_by("queued_for").values_list("queued_for", flat=True).first()
+    if next_reason is None:
+        return None
+    gold = free.filter(IS_GOLD, queued_for__lte=next_reason).order_by("pk")
+    keys = list(gold.values_list("pk", flat=True)[:MOST_LOOKED_AT])
     chosen = min(keys, key=lambda pk: _drawn(reviewer, f"result {pk}"), default=None)
     return None if chosen is None else Result.objects.get(pk=chosen)
+
+
+def _free_for(reviewer: User, now: datetime) -> ResultQuerySet:
+    """What this reviewer could be given at `now`, gold or not, in no order."""
+    mine = Review.objects.filter(result=OuterRef("pk"), reviewer=reviewer)
+    held = Hold.objects.in_force(now).filter(result=OuterRef("pk"))
+    waiting = Result.objects.visible_to(reviewer).filter(queued_for__lt=QueuedFor.PICK)
+    return waiting.exclude(tester=reviewer).filter(~Exists(mine), ~Exists(held)).order_by()
 
 
 def _is_time(reviewer: User) -> bool:

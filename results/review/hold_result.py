@@ -9,12 +9,13 @@ from django.db import transaction
 
 from emma_eval.accounts.models import User
 
-from ..models import Hold, Result, Review
+from ..models import Hold, QueuedFor, Result, Review
 from .open_to import HeldError, check_open, hold_of_another
 
 
 def begin_review(reviewer: User, result: Result, now: datetime) -> Review:
-    """Take a result in hand, or go on with it; what was begun before is still there.
+    """Take a result in hand, or go on with it; what was begun before is still there. It waits from now on, if it did
+    not: whoever asks why learns that somebody picked it, and not whether a review was filed since.
 
     Raises what `check_open` raises, and HeldError where somebody else has it in hand and this person has not begun.
     """
@@ -27,6 +28,8 @@ def begin_review(reviewer: User, result: Result, now: datetime) -> Review:
             raise HeldError(other)
         if other is None:
             hold(reviewer, locked, now)
+        if locked.queued_for is None:
+            Result.objects.filter(pk=locked.pk).update(queued_for=QueuedFor.BY_HAND)
         return begun or begin(reviewer, locked)
 
 

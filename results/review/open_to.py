@@ -46,7 +46,12 @@ def is_gold(result: Result) -> bool:
 
 def all_are_in(result: Result) -> bool:
     """Whether all reviews that were wanted are filed: only then does anybody see one of somebody else's."""
-    return result.reviewed_at is not None and result.queued_for in {None, QueuedFor.PICK}
+    return time_shown(result.reviewed_at, result.queued_for) is not None
+
+
+def time_shown(reviewed_at: datetime | None, queued_for: int | None) -> datetime | None:
+    """When a result was reviewed, as lists and files may say it: not before all reviews are in."""
+    return reviewed_at if queued_for in {None, QueuedFor.PICK} else None
 
 
 def check_open(reviewer: User, result: Result, now: datetime) -> None:

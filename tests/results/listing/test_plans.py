@@ -33,6 +33,10 @@ FILTERS = [
     "never started",
     "browser",
     "machine",
+    "reviewed",
+    "unreviewed",
+    "waiting",
+    "waiting for one reason",
 ]
 
 
@@ -76,6 +80,10 @@ def filters_of(name: str, result: Result) -> Filters:
         "never started": Filters(started=False),
         "browser": Filters(browser="Chrome"),
         "machine": Filters(browser="Chrome", device="phone", connection="wifi"),
+        "reviewed": Filters(review="reviewed"),
+        "unreviewed": Filters(review="unreviewed"),
+        "waiting": Filters(review="waiting"),
+        "waiting for one reason": Filters(review="low"),
         "days": Filters(first_day=day, last_day=day),
     }[name]
 
