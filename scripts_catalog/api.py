@@ -456,7 +456,8 @@ class TagSerializer(serializers.Serializer[Any]):
     """A problem that can be tagged; one that is retired stays on old results alone."""
 
     key = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]  (a field of every serializer goes by that name, too)
+    # A field of every serializer goes by this name, too.
+    label = serializers.CharField()  # type: ignore[assignment]
     needs_a_note = serializers.BooleanField(help_text="Whether the comment must say what it was.")
     retired_in = serializers.IntegerField(min_value=1, allow_null=True, help_text="The edition that retired it.")
 

@@ -13,7 +13,7 @@ from django.urls import include, path, re_path
 
 from .post import sends_mail
 from .roles import for_signed_in
-from .views import audit, front, people, sign_on, signed_in
+from .views import audit, front, people, programs, sign_on, signed_in
 from .views.sign_in import accept_invitation, as_ours, for_passwords, open_link_in, sign_in_page
 
 # Asked when the page is written.
@@ -107,4 +107,8 @@ urlpatterns = [
     path("people/invite/", people.invite_person, name="invite"),
     path("people/<int:pk>/", include(one_person)),
     path("audit/", audit.audit_trail, name="audit_trail"),
+    path("programs/", programs.programs, name="programs"),
+    path("programs/<int:pk>/revoke/", programs.program_revoke, name="program_revoke"),
+    path("api/", programs.interface, name="interface"),
+    path("api/schema/", programs.interface_document, name="interface_document"),
 ]

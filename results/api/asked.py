@@ -24,7 +24,7 @@ NO_FILTERS = ("sort", "direction", "after", "before", "page_size")
 
 def read_list_asked(user: User, params: QueryDict) -> tuple[Asked, int]:
     """What is asked, and how many rows a page is to have; refused with every fault at once."""
-    said = {name: params[name] for name in params}
+    said = {name: str(params[name]) for name in params}
     form = FilterForm(said, _choices_named(user, said))
     filters = form.filters()
     faults: Faults = {name: [str(words) for words in errors] for name, errors in form.errors.items()}

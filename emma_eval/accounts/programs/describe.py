@@ -36,7 +36,8 @@ class ProblemSerializer(serializers.Serializer[Any]):
     title = serializers.CharField()
     status = serializers.IntegerField(min_value=400, max_value=599)
     detail = serializers.CharField()
-    errors = FaultSerializer(  # type: ignore[assignment]  (a serializer has errors, too)
+    # A serializer has errors of its own, too.
+    errors = FaultSerializer(  # type: ignore[assignment]
         many=True, required=False, help_text="Every fault of a request that is not right."
     )
     scope = serializers.ChoiceField(
