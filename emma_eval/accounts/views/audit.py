@@ -16,6 +16,8 @@ A_PAGE = 100
 PLACES = {
     "filed a result": "/results/{}/",
     "corrected a result": "/results/{}/",
+    "commented on a result": "/results/{}/#comments",
+    "withdrew a comment": "/results/{}/#comments",
     "published a script": "/scripts/{}/",
     "published a version": "/scripts/{}/",
     "retired a script": "/scripts/{}/",
