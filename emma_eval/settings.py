@@ -588,6 +588,7 @@ CELERY_BEAT_SCHEDULE = {
     "look for what to review": {"task": "results.look_for_reviews", "schedule": 3600.0},
     "forget old exports": {"task": "results.forget_exports", "schedule": 3600.0},
     "forget old deliveries": {"task": "webhooks.forget_deliveries", "schedule": 3600.0},
+    "work out agreement": {"task": "results.work_out_agreement", "schedule": 300.0, "options": {"expires": 300}},
     "count by month anew": {"task": "results.rebuild_counts", "schedule": crontab(hour="3", minute="20")},
     "send weekly digests": {"task": "results.send_digests", "schedule": 300.0, "options": {"expires": 300}},
 }

@@ -16,6 +16,8 @@ from .export.order_file import MAKE_FILE
 from .old_sheet import keep_upload, large_sheets
 from .review import look_for_reviews as queue
 
+SEED = 0  # so that the same ratings always have the same interval
+
 
 @shared_task(name="results.forget_uploads")
 def forget_uploads() -> None:
@@ -39,6 +41,19 @@ def look_for_reviews() -> None:
 def rebuild_counts() -> None:
     """Count anew what is kept by month, and put right what differs. May run at any time and twice."""
     rebuild.rebuild_counts()
+
+
+@shared_task(name="results.work_out_agreement")
+def work_out_agreement() -> None:
+    """Work out how far testers agree, if an hour has gone and something changed. May run at any time and twice.
+
+    What it needs is loaded here: a process that serves pages imports this module, and must stay small.
+    """
+    import numpy as np
+
+    from .counts import work_out_agreement as agreement
+
+    agreement.work_out_agreement(timezone.now(), np.random.default_rng(SEED))
 
 
 @handles(MAKE_FILE)

@@ -5,6 +5,7 @@ Imports scipy.stats: for tasks, never for a process that serves pages. Chance is
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -42,15 +43,17 @@ def bootstrap_sums(units: Floats, statistic: Callable[[Floats], Floats], rng: np
         found = statistic(times @ units)
         return found if indices.ndim > 1 else found[0]
 
-    found = stats.bootstrap(
-        (np.arange(len(units)),),
-        of_indices,
-        vectorized=True,
-        n_resamples=RESAMPLES,
-        batch=AT_ONCE,
-        confidence_level=CONFIDENCE,
-        method="percentile",
-        rng=rng,
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)  # a resample without a figure: nan says it
+        found = stats.bootstrap(
+            (np.arange(len(units)),),
+            of_indices,
+            vectorized=True,
+            n_resamples=RESAMPLES,
+            batch=AT_ONCE,
+            confidence_level=CONFIDENCE,
+            method="percentile",
+            rng=rng,
+        )
     low, high = found.confidence_interval
     return Resampled(np.asarray(found.bootstrap_distribution), float(low), float(high))

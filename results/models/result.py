@@ -26,8 +26,10 @@ class ResultQuerySet(models.QuerySet["Result"]):
         """The one Safety rule: filed as Safety, or of a script that is Safety now, is for the trained alone."""
         if not user.is_authenticated:
             return self.none()
-        if user.is_trained:
-            return self
+        return self if user.is_trained else self.open_to_all()
+
+    def open_to_all(self) -> ResultQuerySet:
+        """What everybody who is signed in may know of."""
         safety_now = Script.objects.filter(area=taxonomy.SAFETY).values("slug")
         return self.filter(filed_as_safety=False).exclude(script__in=safety_now)
 
