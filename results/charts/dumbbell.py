@@ -80,7 +80,7 @@ def dumbbell_table(dumbbell: Dumbbell) -> SafeString:
     has_words = any(pair.words for pair in dumbbell.pairs)
     heads = [dumbbell.row_name]
     for name in (dumbbell.first_name, dumbbell.second_name):
-        heads += [name, "95 % interval", "n"]
+        heads += twins.reading_heads(name)
     rows = []
     for pair in dumbbell.pairs:
         cells = [cell for each in (pair.first, pair.second) for cell in twins.reading_cells(each, dumbbell.scale)]

@@ -86,7 +86,7 @@ def draw_matrix(matrix: Matrix) -> SafeString:
 def matrix_table(matrix: Matrix) -> SafeString:
     heads = [matrix.row_name]
     for name in matrix.columns:
-        heads += [name, "95 % interval", "n"]
+        heads += twins.reading_heads(name)
     rows = [(row.label, [cell for square in row.squares for cell in _cells(square)]) for row in matrix.rows]
     return twins.table(matrix.title, heads, rows)
 

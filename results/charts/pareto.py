@@ -12,8 +12,8 @@ from . import twins
 from .svg import LINE_HEIGHT, SHARES, Reading, frame, key_of, label, linked, percent, rect, together, wrapped
 
 BAR, GAP = 18, 14
-# The rest of the width is for the figures at the end of the longest bar.
-LONGEST = 0.62
+# On the narrowest phone: what a chart has, and what a letter of the figures at the end of a bar takes.
+NARROWEST_PX, LETTER_PX = 250, 7.2
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,9 @@ def pareto_key() -> SafeString:
 
 
 def _bar(pareto: Pareto, bar: TagBar, lines: list[str], top: int) -> SafeString:
-    most = max(each.tagged for each in pareto.bars) or 1
+    most, longest = max(each.tagged for each in pareto.bars) or 1, _longest(pareto)
     y = top + len(lines) * LINE_HEIGHT + 2
-    whole, part = (LONGEST * count / most for count in (bar.tagged, bar.biggest))
+    whole, part = (longest * count / most for count in (bar.tagged, bar.biggest))
     any_place = linked(
         bar.share.href,
         f"{bar.label}: tagged on {_of(bar.tagged, pareto.of)}",
@@ -90,6 +90,12 @@ def _bar(pareto: Pareto, bar: TagBar, lines: list[str], top: int) -> SafeString:
     )
     drawn = any_place + (as_biggest if bar.biggest else SafeString())
     return together([label(lines, top + 12), drawn, figures])
+
+
+def _longest(pareto: Pareto) -> float:
+    """The share of the width that the longest bar may have, so that the figures at its end still fit."""
+    letters = max(len(f"{bar.tagged} · biggest {bar.biggest}") for bar in pareto.bars) + 2
+    return 1 - min(letters * LETTER_PX / NARROWEST_PX, 0.7)
 
 
 def _of(count: int, of: int) -> str:

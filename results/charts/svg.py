@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 
 TOO_SMALL = "n too small"
 LINE_HEIGHT = 16
-LETTERS_A_LINE = 42
+LETTERS_A_LINE = 34
 MOST_LINES = 3
 
 

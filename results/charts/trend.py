@@ -20,8 +20,8 @@ TOP, BOTTOM, HEIGHT = 30, 170, 212
 N_AT, LABEL_AT = 190, 208
 LEFT, WIDTH = 0.09, 0.89
 # What is left for labels under a narrow chart, one of middling width and a wide one, and the width of a letter.
-ROOM_PX = ((250, ""), (400, "chart-middle"), (800, "chart-wide"))
-LETTER_PX, BETWEEN_PX = 7.5, 6
+ROOM_PX = ((215, ""), (390, "chart-middle"), (790, "chart-wide"))
+LETTER_PX, BETWEEN_PX, NARROWEST_PX = 7.2, 3, 250
 LONGEST_LABEL = 12
 
 
@@ -158,15 +158,25 @@ def _marks(trend: Trend, place: int, reading: Reading) -> SafeString:
 
 def _under(trend: Trend, place: int, point: Point) -> SafeString:
     """n and the label. Counted from the newest, so that it keeps its label however few have room."""
-    x, from_last = _x(trend, place), len(trend.points) - 1 - place
     quiet = " chart-too-few" if point.reading.value is None else ""
-    room = _room(from_last, [str(each.reading.n) for each in trend.points])
-    n = text(str(point.reading.n), x, N_AT, kind=f"chart-n{quiet} {room}".rstrip(), anchor="middle")
+    numbers = [str(each.reading.n) for each in trend.points]
     labels = [_short(each.label) for each in trend.points]
-    kind = f"chart-label {_room(from_last, labels)}".rstrip()
-    if from_last:
-        return n + text(labels[place], x, LABEL_AT, kind=kind, anchor="middle")
-    return n + text(labels[place], "100%", LABEL_AT, kind=kind, anchor="end")
+    return _word(trend, place, numbers, (N_AT, f"chart-n{quiet}")) + _word(
+        trend, place, labels, (LABEL_AT, "chart-label")
+    )
+
+
+def _word(trend: Trend, place: int, words: list[str], row: tuple[int, str]) -> SafeString:
+    """One of the words under the points: below its own, but at the edge where it would leave a narrow chart."""
+    y, kind = row
+    middle = LEFT + WIDTH * (place + 0.5) / len(words)
+    half = len(words[place]) * LETTER_PX / 2 / NARROWEST_PX
+    kind = f"{kind} {_room(len(words) - 1 - place, words)}".rstrip()
+    if middle + half > 1:
+        return text(words[place], "100%", y, kind=kind, anchor="end")
+    if middle < half:
+        return text(words[place], "0", y, kind=kind)
+    return text(words[place], percent(middle), y, kind=kind, anchor="middle")
 
 
 def _short(words: str) -> str:

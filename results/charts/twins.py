@@ -34,6 +34,11 @@ def table(caption: str, heads: Sequence[str], rows: Sequence[tuple[str, Sequence
     )
 
 
+def reading_heads(name: str) -> list[str]:
+    """Of the three cells of a reading, where a row has several: each head says whose it is."""
+    return [name, f"{name}: 95 % interval", f"{name}: n"]
+
+
 def reading_cells(reading: Reading, scale: Scale) -> list[Cell]:
     """Value, interval and n, in three cells."""
     n = Cell(str(reading.n), reading.href if reading.n else "", is_quiet=not reading.n)

@@ -81,6 +81,10 @@ class Compared:
         return self.is_shown and self.difference is not None and self.difference.difference > 0
 
     @property
+    def is_rated(self) -> bool:
+        return bool(self.build.n or self.other.n)
+
+    @property
     def is_compared(self) -> bool:
         return is_compared(self.difference)
 
@@ -249,25 +253,36 @@ def answer(build: str, other: str, dimensions: Sequence[Compared], findings: Seq
             f"Whether {build} is better than {other} can’t be told yet: "
             f"that takes {FEWEST} ratings on each, in scripts that both ran."
         )
+    small = [each.dimension.name for each in dimensions if not each.is_compared and each.is_rated]
     better = [each for each in compared if each.is_higher]
     worse = [each for each in compared if each.is_shown and not each.is_higher]
     if not better and not worse:
-        return f"No difference between {build} and {other} is shown in any dimension. {_where(findings)}"
+        nothing = f"No difference between {build} and {other} is shown in any dimension."
+        return f"{nothing} {_too_small(small)}{_where(findings)}"
     said = [f"better than {other} in {_listed(better)}"] if better else []
     said += [f"worse{'' if better else f' than {other}'} in {_listed(worse)}"] if worse else []
-    return f"{build} is {', and '.join(said)}. {_others(len(compared) - len(better) - len(worse))}{_where(findings)}"
+    others = _others(len(compared) - len(better) - len(worse)) + _too_small(small)
+    return f"{build} is {', and '.join(said)}. {others}{_where(findings)}"
 
 
 def _listed(those: Sequence[Compared]) -> str:
     """ "Content (0.40 higher) and Vision (0.20 higher)"."""
     named = [f"{each.dimension.name} ({say_size(each.difference)})" for each in those if each.difference]
-    return " and ".join(filter(None, [", ".join(named[:-1]), named[-1]]))
+    return _joined(named)
+
+
+def _joined(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _others(unshown: int) -> str:
     if not unshown:
         return ""
     return f"No difference is shown in {'the other dimension' if unshown == 1 else f'the other {unshown} dimensions'}. "
+
+
+def _too_small(names: Sequence[str]) -> str:
+    return f"n is too small in {_joined(names)}. " if names else ""
 
 
 def _where(findings: Sequence[Finding]) -> str:

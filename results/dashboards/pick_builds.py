@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django import forms
 from django.db.models import Exists, OuterRef
 
@@ -18,22 +20,24 @@ NO_SUCH = "There is no such build. Pick one from the list."
 SAME_BUILD = "Pick two different builds."
 
 
+class BuildForm(FilterForm):
+    """One build, the current one where none is asked for."""
+
+    def __init__(self, data: Mapping[str, str], choices: Choices) -> None:
+        super().__init__(data, choices, only=())
+        self.fields = {"build": _build_field("Build", choices, "The current build", "build")}
+
+
 class ComparisonForm(FilterForm):
     """The builds, and what narrows both of them alike."""
 
-    def __init__(self, data: dict[str, str], choices: Choices) -> None:
+    def __init__(self, data: Mapping[str, str], choices: Choices) -> None:
         super().__init__(data, choices, only=FILTERS)
-        names = [(name, name) for name in choices.builds]
         builds = {
-            "build": PickField("Build", names, any_word="The current build", unknown="There is no such build."),
-            "with": PickField(
-                "Compared with", names, any_word="The build before it", unknown="There is no such build."
-            ),
+            "build": _build_field("Build", choices, "The current build", "build"),
+            "with": _build_field("Compared with", choices, "The build before it", "with"),
         }
         changed = forms.BooleanField(label="Leave out scripts whose version changed", required=False)
-        for name, field in builds.items():
-            field.widget.attrs["aria-describedby"] = f"filter-{name}-error"
-        changed.widget.attrs["aria-describedby"] = "filter-unchanged-error"
         self.fields = {**builds, **self.fields, "unchanged": changed}
 
     def clean(self) -> dict[str, object]:
@@ -56,6 +60,12 @@ class ComparisonForm(FilterForm):
             return None
         other = other or _before(user, build)
         return Two(build, other) if other else None
+
+
+def _build_field(label: str, choices: Choices, any_word: str, name: str) -> PickField:
+    field = PickField(label, [(build, build) for build in choices.builds], any_word=any_word, unknown=NO_SUCH)
+    field.widget.attrs["aria-describedby"] = f"filter-{name}-error"
+    return field
 
 
 def _before(user: User, build: Build) -> Build | None:

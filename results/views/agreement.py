@@ -11,8 +11,8 @@ from emma_eval.accounts.roles import Role, UserRequest, for_roles
 from scripts_catalog.models import Build
 
 from ..dashboards.agreement import tell_agreement
+from ..dashboards.pick_builds import BuildForm
 from ..listing.choices import choices_for
-from ..listing.filter_form import FilterForm
 from .addresses import clean_address, is_for_a_part
 
 
@@ -26,7 +26,7 @@ def agreement(request: UserRequest) -> HttpResponseBase:
     if "" in request.GET.values() and not is_for_the_figures:
         return redirect(address)
     choices = choices_for(request.user)
-    form = FilterForm(request.GET.dict(), choices, only=("build",))
+    form = BuildForm(request.GET.dict(), choices)
     asked = form.filters().build
     build = Build.objects.filter(name=asked).first() if asked else Build.objects.current_build()
     page = {

@@ -34,6 +34,10 @@ def rows_of(table: str) -> list[list[str]]:
     return [["".join(cell.itertext()).strip() for cell in row] for row in found.iter("tr")]
 
 
+def heads_of(name: str) -> list[str]:
+    return [name, f"{name}: 95 % interval", f"{name}: n"]
+
+
 def percent(element: ElementTree.Element, name: str) -> float:
     return float(str(element.get(name)).rstrip("%"))
 

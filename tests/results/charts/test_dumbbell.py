@@ -41,7 +41,16 @@ def test_n_of_both_stands_on_every_row() -> None:
 
 def test_the_table_and_the_description_say_the_same() -> None:
     assert rows_of(dumbbell_table(TWO)) == [
-        ["Dimension", "2026.43", "95 % interval", "n", "2026.42", "95 % interval", "n", "Difference"],
+        [
+            "Dimension",
+            "2026.43",
+            "2026.43: 95 % interval",
+            "2026.43: n",
+            "2026.42",
+            "2026.42: 95 % interval",
+            "2026.42: n",
+            "Difference",
+        ],
         ["Content", "4.00", "3.80 to 4.20", "38", "3.00", "2.80 to 3.20", "41", "1.00 higher"],
         ["Vision", "n too small", "", "3", "2.00", "1.80 to 2.20", "6", ""],
     ]

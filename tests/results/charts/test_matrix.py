@@ -42,7 +42,15 @@ def test_what_cannot_be_told_is_hatched_and_says_why() -> None:
 
 def test_the_table_says_the_same() -> None:
     assert rows_of(matrix_table(ONE)) == [
-        ["Dimension", "2026.42", "95 % interval", "n", "2026.43", "95 % interval", "n"],
+        [
+            "Dimension",
+            "2026.42",
+            "2026.42: 95 % interval",
+            "2026.42: n",
+            "2026.43",
+            "2026.43: 95 % interval",
+            "2026.43: n",
+        ],
         ["Content", "0.82", "0.70 to 0.90", "12", "can’t be told: one tester only", "", "1"],
     ]
 

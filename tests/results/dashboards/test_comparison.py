@@ -116,6 +116,13 @@ def test_it_says_that_no_difference_is_shown(tester: User, old: Build, new: Buil
     )
 
 
+def test_a_dimension_with_few_ratings_is_named(
+    better: tuple[Script, Script], tester: User, new: Build, manager_client: Client
+) -> None:
+    make.result(tester, better[0], new, ratings=3, camera_used=True)
+    assert "n is too small in Vision." in compared(manager_client).answer
+
+
 def test_with_few_ratings_it_says_so(tester: User, old: Build, new: Build, manager_client: Client) -> None:
     script = make.script("small-talk")
     rate(tester, script, old, [1, 1, 1, 1])
