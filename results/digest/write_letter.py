@@ -94,8 +94,8 @@ def _rated(rated: Rated) -> Line:
     name, mean = rated.dimension.name, rated.now
     if mean is None:
         return Line(f"{name}: no ratings this week.")
-    words = f"{name}: {_mean(mean)}. {_difference(rated.difference)}"
-    return Line(words, rows(rated.filters))
+    compared = "" if mean.is_too_small else f" {_difference(rated.difference)}"
+    return Line(f"{name}: {_mean(mean)}.{compared}", rows(rated.filters))
 
 
 def _mean(mean: Mean) -> str:

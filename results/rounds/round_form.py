@@ -59,6 +59,7 @@ class RoundForm(forms.Form):
     build = forms.ModelChoiceField(
         Build.objects.all(),
         empty_label="Choose a build",
+        help_text="All runs on it count, whenever they took place.",
         error_messages={"required": "Choose the build to be run.", "invalid_choice": "Choose a build from the list."},
     )
     due_on = forms.DateField(

@@ -227,6 +227,11 @@ ACCESS = {
     "person_invite_again": Page(PEOPLE_ADMINS, _invited, absent=True),
     "person_invitation_revoke": Page(PEOPLE_ADMINS, _invited, absent=True),
     "audit_trail": Page(ADMINISTRATOR),
+    # programs; what opens by a token stands in endpoints.py
+    "programs": Page(MEMBERS),
+    "program_revoke": Page(MEMBERS, lambda world: {"pk": 1}, absent=True),
+    "interface": Page(MEMBERS),
+    "interface_document": Page(PUBLIC),
     # webhooks
     "webhooks": Page(ENDPOINT_OWNERS),
     "webhook_new": Page(ENDPOINT_OWNERS),

@@ -143,7 +143,9 @@ def test_with_few_ratings_it_says_so(manager: User, tester: User, scripts: list[
         make.result(tester, scripts[0], build, called_at=day(23 + number), problems=("cut_in",))
     text = letter_of(view_of(manager)).as_text()
     assert "Content: n too small (n 3)." in text
-    assert "No script was rated in both weeks" in text
+    make.result(tester, scripts[0], build, called_at=day(26))
+    make.result(tester, scripts[0], build, called_at=day(27))
+    assert "No script was rated in both weeks" in letter_of(view_of(manager, name="2")).as_text()
     assert "tagged on 3 of 3 results (n too small for a share)" in text
 
 
