@@ -24,6 +24,16 @@ def read_agreement(user: User, script: str = "", build: str = "") -> dict[str, A
     return {row.dimension: row for row in found}
 
 
+def read_every_agreement(user: User) -> list[Agreement]:
+    """All that was worked out, over everything, by script and by build; to the untrained as in `read_agreement`."""
+    if not user.is_trained and _may_tell_of_safety(""):
+        return []
+    found = Agreement.objects.filter(with_safety=user.is_trained)
+    if not user.is_trained:
+        found = found.exclude(script__in=Script.objects.filter(area=taxonomy.SAFETY).values("slug"))
+    return list(found)
+
+
 def _may_tell_of_safety(script: str) -> bool:
     covered = Script.objects.filter(area=taxonomy.SAFETY)
     if script and covered.filter(slug=script).exists():

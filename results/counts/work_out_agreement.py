@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 import numpy as np
 from django.db import transaction
-from django.db.models import Max, Window
+from django.db.models import F, Max, Window
 from django.db.models.functions import RowNumber
 from numpy.typing import NDArray
 
@@ -65,11 +65,9 @@ class _Table:
     @classmethod
     def of(cls, rows: ResultQuerySet) -> _Table:
         table = cls()
-        latest = Window(
-            RowNumber(), partition_by=["script_id", "build_id", "tester_id"], order_by=["-called_at", "-id"]
-        )
-        found = rows.rated().order_by().annotate(place=latest).filter(place=1)
-        fields = found.values_list("script_id", "build_id", "tester_id", *DIMENSION_KEYS)
+        place = Window(RowNumber(), [F(column) for column in OF_A_TESTER], [F("called_at").desc(), F("id").desc()])
+        latest = rows.rated().order_by().annotate(place=place).filter(place=1)
+        fields = latest.values_list(*OF_A_TESTER, *DIMENSION_KEYS)
         for script, build, tester, *ratings in fields.iterator(chunk_size=ROWS_AT_ONCE):
             table._add((script, build), tester, ratings)
         return table
