@@ -28,6 +28,7 @@ from scripts_catalog.models import Build, Script
 
 from .demo_calls import Beside, hold_call, run_too
 from .demo_reviews import review_some
+from .demo_talk import talk
 from .filing.file_result import file_result
 from .filing.rules import Filing, Ratings
 from .models import DIMENSION_KEYS, Result, Round
@@ -126,6 +127,7 @@ def load_demo(now: datetime, rng: Random) -> int:
     _leave_unfiled(now)
     _plan_rounds(builds, now)
     review_some(User.objects.get(email=REVIEWER.email), now)
+    talk(builds[0].name, now)
     return len(entries)
 
 
