@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from datetime import timedelta
 from pathlib import Path
 
 from emma_eval.outbox import registry
-from emma_eval.outbox.registry import GiveUpError, handles
+from emma_eval.outbox.deliver import is_last_try
+from emma_eval.outbox.registry import GiveUpError, TryLaterError, handles
 
 
 @handles("tests.write_down")
@@ -44,3 +46,9 @@ def be_slow(path: str) -> None:
 
 def registered() -> dict[str, registry.Handler]:
     return registry._handlers
+
+
+@handles("tests.try_later")
+def try_later(wait_s: float, counts: bool, path: str) -> None:
+    Path(path).write_text("the last" if is_last_try() else "not the last")
+    raise TryLaterError("not now", timedelta(seconds=wait_s), counts=counts)

@@ -18,6 +18,7 @@ from emma_eval.outbox.deliver import (
     LeaseLostError,
     deliver,
     hold_on,
+    is_last_try,
 )
 from emma_eval.outbox.models import Row
 from tests.outbox import handlers
@@ -198,3 +199,42 @@ def test_a_handler_that_held_on_and_fails_waits_for_its_next_try(monkeypatch: py
 
 def test_outside_of_a_delivery_there_is_nothing_to_hold() -> None:
     hold_on()
+
+
+# --- what was to be expected ------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("wait_s", "least"), [(0, 0.7 * FIRST_WAIT), (90, timedelta(seconds=90))])
+def test_a_handler_may_ask_for_a_longer_wait_and_no_shorter_one(tmp_path: Path, wait_s: int, least: timedelta) -> None:
+    later = row("tests.try_later", wait_s=wait_s, counts=True, path=str(tmp_path / "out"))
+    before = timezone.now()
+    deliver(later.pk)
+    later.refresh_from_db()
+    assert least <= later.next_try_at - before <= max(least, FIRST_WAIT) + timedelta(seconds=2)
+    assert (later.attempts, later.lease_until, later.last_error) == (1, None, "not now")
+
+
+@pytest.mark.django_db
+def test_what_was_too_early_is_no_try(tmp_path: Path) -> None:
+    later = row("tests.try_later", attempts=MOST_ATTEMPTS - 1, wait_s=60, counts=False, path=str(tmp_path / "out"))
+    deliver(later.pk)
+    later.refresh_from_db()
+    assert (later.attempts, later.lease_until, later.set_aside_at) == (MOST_ATTEMPTS - 1, None, None)
+    assert later.next_try_at > timezone.now() + timedelta(seconds=50)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("tries_before", "said"), [(MOST_ATTEMPTS - 1, "the last"), (MOST_ATTEMPTS - 2, "not the last")]
+)
+def test_a_handler_can_tell_whether_it_is_the_last_try(tmp_path: Path, tries_before: int, said: str) -> None:
+    later = row("tests.try_later", attempts=tries_before, wait_s=0, counts=True, path=str(tmp_path / "out"))
+    deliver(later.pk)
+    later.refresh_from_db()
+    assert (tmp_path / "out").read_text() == said
+    assert (later.set_aside_at is not None) == (said == "the last")
+
+
+def test_outside_of_a_delivery_no_other_try_is_to_come() -> None:
+    assert is_last_try()
