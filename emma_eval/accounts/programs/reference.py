@@ -200,8 +200,8 @@ def _may_be_null(schema: dict[str, Any]) -> bool:
 
 
 def _words_of(schema: dict[str, Any]) -> Iterator[str]:
-    kinds = schema.get("type", "any")
-    kinds = kinds if isinstance(kinds, list) else [kinds]
+    said = schema.get("type", "any")
+    kinds: list[str] = said if isinstance(said, list) else [said]
     format_ = schema.get("format", "")
     named = {"string": "text", "boolean": "true or false", "null": "null", "integer": "whole number"}
     yield " or ".join(named.get(kind, kind) for kind in kinds) + (f" ({format_})" if format_ else "")

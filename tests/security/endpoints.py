@@ -1,0 +1,66 @@
+"""Whose programs may ask for what. A new endpoint stands here, or test_access.py fails by its name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .access import EVAL_TEAM, MEMBERS, TESTER, Args
+from .world import World
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """`reads`, `writes`: the roles whose programs may GET and PUT. `args` make its address, `hidden` that of a thing
+    of Safety behind it. `absent`: it may rightly answer 404. `others`: what a PUT to a thing of a colleague answers.
+    """
+
+    reads: frozenset[str]
+    writes: frozenset[str] = frozenset()
+    args: Args = lambda world: {}
+    hidden: Args | None = None
+    absent: bool = False
+    others: int | None = None
+
+    @property
+    def methods(self) -> frozenset[str]:
+        return frozenset({*({"get", "head"} if self.reads else ()), *({"put"} if self.writes else ())})
+
+
+def _script(world: World) -> dict[str, Any]:
+    return {"slug": world.script.slug}
+
+
+def _hidden_script(world: World) -> dict[str, Any]:
+    assert world.hidden
+    return {"slug": world.hidden.script.slug}
+
+
+def _result(world: World) -> dict[str, Any]:
+    return {"key": str(world.result.pk)}
+
+
+def _hidden_result(world: World) -> dict[str, Any]:
+    assert world.hidden
+    return {"key": str(world.hidden.own_result.pk)}
+
+
+ENDPOINTS = {
+    "api_token": Endpoint(MEMBERS),
+    "api_taxonomy": Endpoint(MEMBERS),
+    "api_scripts": Endpoint(MEMBERS),
+    "api_script": Endpoint(MEMBERS, args=_script, hidden=_hidden_script),
+    "api_versions": Endpoint(MEMBERS, args=_script, hidden=_hidden_script),
+    "api_version": Endpoint(
+        MEMBERS,
+        args=lambda world: {**_script(world), "number": 1},
+        hidden=lambda world: {**_hidden_script(world), "number": 1},
+    ),
+    "api_builds": Endpoint(MEMBERS),
+    "api_build": Endpoint(MEMBERS, EVAL_TEAM, lambda world: {"name": world.build.name}),
+    "api_current_build": Endpoint(MEMBERS, EVAL_TEAM),
+    "api_results": Endpoint(MEMBERS),
+    "api_result": Endpoint(MEMBERS, TESTER, _result, hidden=_hidden_result, others=403),
+    "api_result_link": Endpoint(frozenset(), TESTER, _result, hidden=_hidden_result, others=403),
+    "api_result_call": Endpoint(MEMBERS, args=_result, hidden=_hidden_result, absent=True),
+}
