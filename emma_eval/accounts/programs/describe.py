@@ -6,7 +6,7 @@ from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse
 from rest_framework import serializers
 
 from .kinds import Kind, problem_of
@@ -50,12 +50,22 @@ class ProblemSerializer(serializers.Serializer[Any]):
 class ProgramSchema(AutoSchema):
     """drf-spectacular's, with the errors that any operation can answer, and scopes instead of cookies."""
 
-    def get_response_serializers(self) -> Any:
-        said: dict[Any, Any] = dict(super().get_response_serializers())  # type: ignore[arg-type]
-        kinds = {kind.value.status: kind for kind in self._kinds()}
-        listed = {code for code in said if isinstance(code, int)}
-        problems = {(status, MEDIA_TYPE): _response(kind) for status, kind in kinds.items() if status not in listed}
-        return dict(sorted({**said, **problems}.items(), key=lambda pair: _code(pair[0])))
+    def _get_response_bodies(self, direction: Any = "response") -> Any:
+        """Here, since what `extend_schema` is told of answers takes the place of the methods that are meant for it."""
+        said = super()._get_response_bodies(direction)  # type: ignore[no-untyped-call]
+        for kind in self._kinds():
+            status = str(kind.value.status)
+            answer = self._get_response_for_code(_response(kind), status, [MEDIA_TYPE], direction)  # type: ignore[no-untyped-call]
+            said.setdefault(status, answer)
+        return dict(sorted(said.items()))
+
+    def _get_response_headers_for_code(self, status_code: Any, direction: Any = "response") -> Any:
+        said = super()._get_response_headers_for_code(status_code, direction)  # type: ignore[no-untyped-call]
+        for kind, (name, words, example) in HEADERS_OF.items():
+            if str(kind.value.status) == str(status_code):
+                schema = {"type": "string", "examples": [example]}
+                said[name] = {"description": words, "required": True, "schema": schema}
+        return said
 
     def _kinds(self) -> list[Kind]:
         found = [*OF_ALL, *getattr(self.view, "answers", {}).get(self.method, ())]
@@ -72,27 +82,10 @@ class ProgramSchema(AutoSchema):
         needs: dict[str, Scope] = getattr(self.view, "needs", {})
         return needs.get(self.method)
 
-    def get_override_parameters(self) -> Any:
-        headers = [
-            OpenApiParameter(
-                *(name, str, OpenApiParameter.HEADER),
-                required=True,
-                description=words,
-                response=[kind.value.status],
-                examples=[OpenApiExample(name, value=example)],
-            )
-            for kind, (name, words, example) in HEADERS_OF.items()
-        ]
-        return [*super().get_override_parameters(), *headers]
-
     def get_extensions(self) -> dict[str, Any]:
         scope = self.scope
         said = {"x-scope": scope.value, "x-roles": sorted(ROLES_OF[scope])} if scope else {}
         return {**super().get_extensions(), **said}
-
-
-def _code(key: Any) -> int:
-    return int(key[0] if isinstance(key, tuple) else key)
 
 
 def _response(kind: Kind) -> OpenApiResponse:

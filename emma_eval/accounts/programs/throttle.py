@@ -23,8 +23,8 @@ from .problems import TooManyRequestsError
 
 MINUTE_MS = 60_000
 USED_AT_LEAST_EVERY = timedelta(minutes=1)
-# A read waits no longer than this for one long writer of SQLite; then it isn't counted.
-PATIENCE_MS = 250
+# A read waits no longer than this for one long writer of SQLite; then it isn't counted, nor are those that follow soon.
+PATIENCE_MS, BUSY_S, BUSY = 2000, 10, "api-is-busy"
 log = logging.getLogger(__name__)
 
 COUNT = """
@@ -38,15 +38,17 @@ RETURNING began_ms, requests
 
 def count_use(token: ApiToken) -> None:
     """Count a request of a token, and note about when it was. Raises TooManyRequestsError."""
-    with _in_a_hurry():
-        spend(f"token {token.pk}", settings.API_REQUESTS_A_MINUTE)
-        _note_use(token)
+    with _in_a_hurry() as may_write:
+        if may_write:
+            spend(f"token {token.pk}", settings.API_REQUESTS_A_MINUTE)
+            _note_use(token)
 
 
 def count_stranger(address: str) -> None:
     """Count a request that no token opened, by the address that it came from. Raises TooManyRequestsError."""
-    with _in_a_hurry():
-        spend(f"address {address}", settings.API_REFUSALS_A_MINUTE)
+    with _in_a_hurry() as may_write:
+        if may_write:
+            spend(f"address {address}", settings.API_REFUSALS_A_MINUTE)
 
 
 def spend(who: str, most: int) -> None:
@@ -74,20 +76,24 @@ def _note_use(token: ApiToken) -> None:
 
 
 @contextmanager
-def _in_a_hurry() -> Iterator[None]:
-    """SQLite has one writer: while a large sheet is imported, no program waits for its request to be counted."""
-    if connection.vendor != "sqlite":
-        yield
+def _in_a_hurry() -> Iterator[bool]:
+    """SQLite has one writer: while a large sheet is imported, no program waits for its request to be counted.
+
+    False: it was waited for a moment ago, in vain.
+    """
+    if connection.vendor != "sqlite" or cache.get(BUSY):
+        yield connection.vendor != "sqlite"
         return
     usual_ms = round(settings.DATABASES["default"]["OPTIONS"]["timeout"] * 1000)
     with connection.cursor() as cursor:
         cursor.execute(f"PRAGMA busy_timeout = {PATIENCE_MS}")
     try:
-        yield
+        yield True
     except OperationalError as cause:
         if "locked" not in str(cause):
             raise
-        log.warning("a request was not counted: the database is being written to")
+        log.warning("requests are not counted: the database is being written to")
+        cache.set(BUSY, True, BUSY_S)
     finally:
         with connection.cursor() as cursor:
             cursor.execute(f"PRAGMA busy_timeout = {usual_ms}")
