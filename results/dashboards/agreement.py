@@ -18,6 +18,7 @@ from scripts_catalog.models import Build
 
 from ..charts.bars import Bar, stacked_bars
 from ..charts.matrix import RELIABLE, TENTATIVE, Matrix, MatrixRow, Square, matrix_figure
+from ..counts.read_agreement import read_every_agreement
 from ..counts.read_counts import read_rows
 from ..listing.filters import Filters
 from ..models import DIMENSION_KEYS, Agreement, Result
@@ -42,7 +43,7 @@ class Agreed:
     def reads_as(self) -> str:
         """What this alpha is customarily taken for."""
         if self.kept is None or self.alpha is None:
-            return f"can’t be told: {self.kept.why if self.kept and self.kept.why else NOT_YET}"
+            return f"can’t be told: {_inside(self.kept.why) if self.kept and self.kept.why else NOT_YET}"
         if self.alpha >= RELIABLE:
             return "can be relied on"
         return "for tentative conclusions alone" if self.alpha >= TENTATIVE else "not to be relied on"
@@ -126,7 +127,7 @@ class Agreements:
 
 def tell_agreement(user: User, titles: Mapping[str, str], build: Build | None) -> Agreements:
     """What was worked out of what this person may know of. `titles`: of the scripts that the viewer may know."""
-    kept = _Kept({(row.script, row.build, row.dimension): row for row in _readable(user)})
+    kept = _Kept({(row.script, row.build, row.dimension): row for row in read_every_agreement(user)})
     overall = tuple(Agreed(dimension, kept.rows.get(("", "", dimension.key))) for dimension in taxonomy.DIMENSIONS)
     times = [row.worked_out_at for row in kept.rows.values()]
     return Agreements(
@@ -139,10 +140,6 @@ def tell_agreement(user: User, titles: Mapping[str, str], build: Build | None) -
     )
 
 
-def _readable(user: User) -> list[Agreement]:
-    return list(Agreement.objects.filter(with_safety=user.is_trained))
-
-
 @dataclass(frozen=True)
 class _Kept:
     """What was worked out, by script, build and dimension; an empty script or build stands for all."""
@@ -153,7 +150,9 @@ class _Kept:
         row = self.rows.get((script, build, dimension))
         if row is None:
             return Square(None, 0, why=NOT_YET)
-        return Square(row.alpha, row.units, row.low, row.high, row.why, f"/results/?{query}" if row.units else "")
+        return Square(
+            row.alpha, row.units, row.low, row.high, _inside(row.why), f"/results/?{query}" if row.units else ""
+        )
 
 
 def _by_build(kept: _Kept) -> Matrix | None:
@@ -189,6 +188,11 @@ def _by_script(kept: _Kept, titles: Mapping[str, str]) -> Matrix | None:
     )
     title = "How far testers agree, by script and dimension"
     return Matrix("by-script", title, "Script", tuple(dimension.name for dimension in taxonomy.DIMENSIONS), rows)
+
+
+def _inside(sentence: str) -> str:
+    """A sentence as part of another."""
+    return sentence[:1].lower() + sentence[1:].removesuffix(".")
 
 
 def _rated(filters: Filters, dimension: str) -> str:

@@ -16,7 +16,7 @@ from scripts_catalog.models import Build
 from tests import make
 
 pytestmark = pytest.mark.django_db
-WHEN = datetime(2026, 5, 4, 2, 30, tzinfo=UTC)
+WHEN = datetime(2099, 5, 4, 2, 30, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def agreed(client: Client, query: str = "") -> Agreements:
 def test_it_answers_by_the_customary_bounds_and_names_what_cannot_be_told(manager_client: Client) -> None:
     for dimension, alpha in (("listening_timing", 0.84), ("content", 0.8), ("voice_audio", 0.7), ("face_video", 0.41)):
         kept(dimension, alpha)
-    kept("vision", None, why="two testers rated it at most once")
+    kept("vision", None, why="No two testers have rated it.")
     found = agreed(manager_client)
     assert found.answer == (
         "They agree well enough to rely on Listening & timing (0.84) and Content (0.80). "
@@ -53,12 +53,12 @@ def test_it_answers_by_the_customary_bounds_and_names_what_cannot_be_told(manage
         "for tentative conclusions alone",
         "not to be relied on",
         "can’t be told: not worked out yet",
-        "can’t be told: two testers rated it at most once",
+        "can’t be told: no two testers have rated it",
     ]
     page = manager_client.get("/dashboard/agreement/").text
     assert "0.74 to 0.94" in page
     assert "0.667" in page
-    assert "4 May 2026" in page
+    assert "4 May 2099" in page
 
 
 def test_before_anything_was_worked_out_it_says_so(manager_client: Client) -> None:
@@ -146,7 +146,7 @@ def test_the_untrained_are_told_nothing_of_safety(
     kept("content", 0.11, script="canary", with_safety=True)
     kept("content", 0.22, with_safety=True)
     kept("content", 0.33)
-    # Worked out before the script became Safety.
+    # Left from before the script became Safety.
     kept("content", 0.44, script="canary")
     page = manager_client.get("/dashboard/agreement/").text
     assert "Canary" not in page
@@ -155,6 +155,19 @@ def test_the_untrained_are_told_nothing_of_safety(
     assert "Canary" in trained
     assert "0.22" in trained
     assert "0.33" not in trained
+
+
+def test_what_counts_a_script_that_just_became_safety_is_told_to_nobody_untrained(
+    manager_client: Client, tester: User, build: Build
+) -> None:
+    script = make.script("moved")
+    kept("content", 0.33, worked_out_at=datetime(2020, 1, 1, tzinfo=UTC))
+    assert "0.33" in manager_client.get("/dashboard/agreement/").text
+    script.latest.area = script.area = "safety"
+    script.latest.open_number = None
+    script.latest.save()
+    script.save()
+    assert "0.33" not in manager_client.get("/dashboard/agreement/").text
 
 
 def test_testers_may_not_open_it(tester_client: Client) -> None:
