@@ -40,7 +40,7 @@ def tell_result(owner: User, subject: str) -> Said | None:
     return None if result is None else _said_of(result)
 
 
-@tells(REVIEWED, "A result was reviewed", "With the problems as filed and as reviewed.")
+@tells(REVIEWED, "A result was reviewed", "With the problems as filed, and as reviewed.")
 def tell_review(owner: User, subject: str) -> Said | None:
     """The same, with the problems of the one review that stands, where one does."""
     result = _seen(owner, subject)

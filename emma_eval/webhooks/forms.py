@@ -12,7 +12,7 @@ from emma_eval.adapters.addresses import check
 from emma_eval.adapters.errors import RefusedError
 
 from .change_endpoint import MOST_ENDPOINTS, Particulars
-from .kinds import kinds_to_choose
+from .kinds import Kind, kinds_to_choose
 from .models import Endpoint
 
 LONGEST_NAME, LONGEST_ADDRESS = 80, 2000
@@ -58,6 +58,10 @@ class EndpointForm(forms.Form):
         if self.owner_has >= MOST_ENDPOINTS:
             raise ValidationError(f"You have {MOST_ENDPOINTS} endpoints, which is the most. Remove one first.")
         return self.cleaned_data
+
+    def boxes(self) -> list[tuple[Any, Kind]]:
+        """Each box of the kinds, with its kind."""
+        return list(zip(self["kinds"], kinds_to_choose(), strict=True))
 
     def particulars(self) -> Particulars:
         said = self.cleaned_data

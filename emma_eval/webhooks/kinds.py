@@ -15,7 +15,10 @@ Tell = Callable[[User, str], Said | None]
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of event. `tell` gives what may be said of its subject to this person now, or None for nothing at all."""
+    """A kind of event. `tell` gives what may be said of its subject to this person now, or None for nothing at all.
+
+    `hint` is a sentence under its label.
+    """
 
     name: str
     label: str
