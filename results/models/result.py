@@ -111,7 +111,7 @@ def _indexes_of_the_queue() -> list[models.Index]:
     return [
         models.Index(fields=["queued_for", "id"], name="result_queued", condition=waits),
         models.Index(
-            fields=["queued_for", "id", "script"], name="result_queued_open", condition=waits & Q(filed_as_safety=False)
+            fields=["filed_as_safety", "queued_for", "id", "script"], name="result_queued_open", condition=waits
         ),
         models.Index(fields=["called_at", "id", *_MAY_BE_SEEN], name="result_waiting", condition=waits),
         models.Index(

@@ -49,6 +49,8 @@ def left_by(reviewer: User) -> ResultQuerySet:
 def queue_of(user: User) -> ResultQuerySet:
     """What waits for a review, as far as this person may know of it: not one's own results, and no gold."""
     waiting = Result.objects.visible_to(user).filter(queued_for__lt=QueuedFor.PICK)
+    if not user.is_trained:  # as an equality, too: else SQLite reads past all that is hidden at the head of the queue
+        waiting = waiting.filter(filed_as_safety__in=[False])
     return waiting.exclude(tester=user).filter(~IS_GOLD).order_by("queued_for", "id")
 
 
