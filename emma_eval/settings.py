@@ -499,10 +499,8 @@ def _outgoing_allow() -> Allowed:
     try:
         return Allowed.read(_several("EMMA_OUTGOING_ALLOW"))
     except UnreadableError as cause:
-        expected = "hosts and networks such as hooks.internal, 10.1.2.0/24, separated by commas"
-        raise ImproperlyConfigured(
-            f"EMMA_OUTGOING_ALLOW names {str(cause)!r}, which is none or is never opened: set it to {expected}."
-        ) from cause
+        expected = "hosts and networks such as hooks.internal, 10.1.2.0/24, none of them link-local or reserved"
+        raise _wrong("EMMA_OUTGOING_ALLOW", expected) from cause
 
 
 OUTGOING_ALLOW = _outgoing_allow()

@@ -5,5 +5,6 @@ class ResultsConfig(AppConfig):
     name = "results"
 
     def ready(self) -> None:
-        from . import announce  # noqa: F401  (registers what is told of results; needs the models)
-        from .digest import tell_digest  # noqa: F401  (registers what is told of digests)
+        """What is told of results and of digests registers itself; it needs the models."""
+        from . import tell_results  # noqa: F401
+        from .digest import tell_digest  # noqa: F401

@@ -84,6 +84,10 @@ WRONG = [
     ("EMMA_OIDC_ROLES", "emma-testers=tester, emma-leads=boss"),
     ("EMMA_OIDC_ROLES", "=tester"),
     ("EMMA_OIDC_ONLY", "perhaps"),
+    ("EMMA_OUTGOING_ALLOW", "https://hooks.internal/"),
+    ("EMMA_OUTGOING_ALLOW", "10.1.2.3/24"),
+    ("EMMA_OUTGOING_ALLOW", "0.0.0.0/0"),
+    ("EMMA_OUTGOING_ALLOW", "hooks.internal, 169.254.169.254"),
     ("EMMA_MFA_FOR_ADMINISTRATORS", "perhaps"),
 ]
 

@@ -22,8 +22,9 @@ from results.announce import announce_reviewed
 from results.filing.correct_result import correct_result
 from results.filing.file_result import file_result
 from results.filing.rules import Filing, Ratings
-from results.models import Result, Review, ReviewedProblem
+from results.models import QueuedFor, Result, Review, ReviewedProblem
 from results.old_sheet.import_sheet import import_sheet
+from results.review.file_review import Judged, file_review
 from scripts_catalog.models import Build, Script
 from tests import make
 from tests.receivers import Receiver, answer, in_turn, serving
@@ -122,30 +123,41 @@ def test_a_review_is_told_with_the_tags_of_the_one_that_stands(
 ) -> None:
     result = file(tester, make.script("bad-news-day"))
     endpoint(manager, receiver.url)
-    other = make.user("other@example.test")
-    for reviewer, tag, stands in ((other, "too_slow", False), (eval_member, "cut_in", True)):
-        review = Review.objects.create(result=result, reviewer=reviewer, filed_at=timezone.now(), stands=stands)
-        ReviewedProblem.objects.create(review=review, tag=tag, position=1, rank=1)
-    announce_reviewed(result)
+    judged = Judged(("cut_in",), "She was not too fast.")
+    file_review(eval_member, result.pk, judged, based_on=1, now=timezone.now())
     work()
     [told] = said(receiver)
     assert told["type"] == "result.reviewed"
     assert [problem["tag"] for problem in told["data"]["problems"]] == ["too_fast", "cut_in"]
     assert [problem["tag"] for problem in told["data"]["problems_as_reviewed"]] == ["cut_in"]
+    assert "not too fast" not in receiver.heard[0].body.decode()
 
 
-def test_without_a_review_that_stands_no_tag_of_a_reviewer_is_told(
-    tester: User, manager: User, eval_member: User, receiver: Receiver
+def test_who_may_read_no_review_is_told_that_there_is_one_and_not_what_it_says(
+    tester: User, administrator: User, eval_member: User, receiver: Receiver
 ) -> None:
-    """A reviewer who is to look at it blind may be told too."""
     result = file(tester, make.script("bad-news-day"))
-    endpoint(manager, receiver.url)
-    review = Review.objects.create(result=result, reviewer=eval_member, filed_at=timezone.now())
-    ReviewedProblem.objects.create(review=review, tag="too_slow", position=1, rank=1)
-    announce_reviewed(result)
+    endpoint(administrator, receiver.url)
+    file_review(eval_member, result.pk, Judged(("too_slow",), "It dragged."), based_on=1, now=timezone.now())
     work()
     assert said(receiver)[0]["data"]["problems_as_reviewed"] is None
     assert b"too_slow" not in receiver.heard[0].body
+
+
+def test_a_reviewer_who_is_still_to_review_it_is_not_told(
+    tester: User, manager: User, eval_member: User, receiver: Receiver, settings: Settings
+) -> None:
+    """Two reviews are wanted and one is in: those who may be the second are blind to it, and to that it is there."""
+    settings.REVIEWERS_PER_RESULT = 2
+    result = file(tester, make.script("bad-news-day"))
+    endpoint(eval_member, receiver.url)
+    review = Review.objects.create(result=result, reviewer=make.user(), filed_at=timezone.now())
+    ReviewedProblem.objects.create(review=review, tag="too_slow", position=1, rank=1)
+    Result.objects.update(reviewed_at=timezone.now(), queued_for=QueuedFor.BY_HAND)
+    announce_reviewed(result)
+    work_to_the_end()
+    assert receiver.heard == []
+    assert Delivery.objects.get().state == State.WITHHELD
 
 
 def test_an_imported_sheet_tells_nothing(manager: User, tmp_path: Path) -> None:
