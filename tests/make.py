@@ -79,9 +79,9 @@ def result(
     made = Result.objects.create(
         tester=tester,
         script=script,
-        script_version=script.latest,
         build=build,
         **{
+            "script_version": script.latest,
             "draft_uuid": uuid.uuid4(),
             "called_at": timezone.now(),
             "filed_as_safety": script.is_safety,

@@ -95,8 +95,9 @@ class Rows:
     base: str
 
     @classmethod
-    def of(cls, filters: Filters) -> Rows:
-        return cls(f"{reverse('results')}?{filters.query()}")
+    def of(cls, filters: Filters, source: Source = Source.FILED) -> Rows:
+        """As reviewed, it is the results of which a review stands; ratings are of all of them in any case."""
+        return cls(f"{reverse('results')}?{filters.but(tags=source.value).query()}")
 
     def href(self, *parts: str) -> str:
         """`parts`: more of the address, such as `script=small-talk`. What is given must be quoted already."""

@@ -72,7 +72,7 @@ class Problems:
 def rank_problems(counting: Counting, source: Source) -> Problems:
     """Every problem that was used. One whose place in the overall order is not known is nobody's biggest."""
     counts = counting.tags(source)
-    rows = Rows.of(counting.filters.but(tags=source.value))
+    rows = Rows.of(counting.filters, source)
     found = [_ranked(counts, tag, rows) for tag in counts.tags]
     by_count = sorted(found, key=lambda each: (-each.often.count, -each.biggest.count, each.label))
     by_biggest = sorted(
