@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django import forms
 
 from ..filing.rules import has_words, without_control_characters
@@ -29,10 +27,6 @@ class CommentForm(forms.Form):
         error_messages={"required": "Write something first.", "max_length": TOO_LONG},
         widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        # It stands on pages that have other forms, too.
-        super().__init__(*args, auto_id="comment_%s", **kwargs)
 
     def clean_text(self) -> str:
         text: str = self.cleaned_data["text"]

@@ -57,11 +57,14 @@ def show_thread(user: User, result: Result, form: CommentForm | None = None, mos
     comments = shown_to(user, result)
     read_up_to = _read_up_to(user, result) if comments else None
     shown = comments[-most:]
+    form = form if form is not None else CommentForm()
+    # Swapped in place, a field keeps what was typed as long as it is the same one: after a comment it is another.
+    form.auto_id = f"comment_{len(comments)}_%s"
     return Thread(
         result=result,
         said=[_said(comment, user, result, read_up_to) for comment in shown],
         earlier=len(comments) - len(shown),
-        form=form if form is not None else CommentForm(),
+        form=form,
         some_may_be_withheld=is_told_so(user, result),
     )
 

@@ -17,6 +17,8 @@ from emma_eval.accounts.roles import Role
 from emma_eval.webhooks.models import Delivery, Endpoint, Try
 from results.comments.comment_on import comment_on
 from results.models import Change, Draft, SheetUpload
+from results.review.gold import set_gold
+from results.tickets.link_ticket import About, link_ticket
 from scripts_catalog.models import Script, ScriptVersion
 from tests import make
 
@@ -97,6 +99,8 @@ def plant(world: World, texts: list[str]) -> None:
             result=result, by=tester, version=2, fields={"comment": ["", text], "recording_link": [text, ""]}
         )
         comment_on(owner, result, text)
+        link_ticket(owner, f"https://tracker.example.test/{text}", text, About.result_of(result, "cut_in"))
+        set_gold(world.user(Role.EVAL_LEAD.value), result.pk, ("cut_in",), text)
         Draft.objects.create(tester=tester, uuid=result.call_uuid, script=script, fields=_fields(script, text))
         person = make.user(f"p{number}@example.test", Role.TESTER, name=text[:150])
         Training.objects.create(user=person, starts_on=WHEN.date(), note=text, granted_by=person)
