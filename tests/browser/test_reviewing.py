@@ -1,0 +1,194 @@
+"""Reviewing in a real browser: a few keys a result, on a phone, without scripts, and what is typed is kept."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from emma_eval.accounts.models import User
+from emma_eval.accounts.roles import Role
+from results.models import QueuedFor, Result, Review
+from scripts_catalog.models import Build, Script
+from tests import make
+from tests.browser.test_every_page import WCAG
+from tests.conftest import OpenPage
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def rae(live_server: LiveServer) -> User:
+    return make.user("rae@example.test", Role.EVAL_TEAM, name="Rae")
+
+
+@pytest.fixture
+def three(tess: User, script: Script, build: Build) -> list[Result]:
+    """Three results that wait, the first one with a recording."""
+    link = "https://recordings.example.test/1"
+    about = {"queued_for": QueuedFor.VERY_LOW, "problems": ("too_long", "cut_in"), "comment": "She cut me off."}
+    return [make.result(tess, script, build, recording_link=link, **about) for _ in range(3)]
+
+
+def start(page: Page) -> None:
+    page.goto("/review/")
+    page.get_by_role("button", name="Next result").press("Enter")
+    expect(page.locator("[data-compared]")).to_have_text("The same as the tester’s.")
+
+
+def go_on(page: Page, press: str, *, until: str) -> None:
+    """Press, and wait for another page than this one."""
+    before = page.url
+    page.keyboard.press(press)
+    page.wait_for_url(lambda url: url != before and re.search(until, url) is not None)
+
+
+def tags_of(review: Review) -> list[str]:
+    return list(review.problems.values_list("tag", flat=True))
+
+
+def test_a_result_is_confirmed_and_the_next_one_there_in_two_presses(
+    open_page: OpenPage, rae: User, three: list[Result]
+) -> None:
+    page = open_page(rae)
+    start(page)
+    page.keyboard.press("a")
+    go_on(page, "Control+Enter", until=r"/review/\d+/")
+    page.keyboard.press("a")
+    go_on(page, "Control+Enter", until=r"/review/\d+/")
+    assert [review.confirms for review in Review.objects.filed()] == [True, True]
+
+
+def test_tags_are_added_moved_and_taken_out_by_keys_alone(open_page: OpenPage, rae: User, three: list[Result]) -> None:
+    page = open_page(rae)
+    start(page)
+    page.keyboard.press("t")
+    page.keyboard.type("flat")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Alt+ArrowUp")
+    page.keyboard.press("Alt+ArrowUp")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Delete")
+    expect(page.locator("[data-compared]")).to_have_text("Against the tester’s: 1 added, 1 taken out.")
+    expect(page.locator("#judged-changed")).to_be_checked()
+    page.keyboard.press("r")
+    page.keyboard.type("It is the voice.")
+    go_on(page, "Control+Enter", until=r"/review/\d+/")
+    review = Review.objects.filed().get()
+    assert (tags_of(review), review.reason) == (["flat_delivery", "cut_in"], "It is the voice.")
+
+
+def test_the_testers_tags_come_back_with_a_key_and_so_do_ones_own(
+    open_page: OpenPage, rae: User, three: list[Result]
+) -> None:
+    page = open_page(rae)
+    start(page)
+    page.keyboard.press("e")
+    page.keyboard.press("Delete")
+    page.keyboard.press("a")
+    expect(page.locator("[data-compared]")).to_have_text("The same as the tester’s.")
+    expect(page.locator("#judged-right")).to_be_checked()
+    page.keyboard.press("e")
+    expect(page.locator("[data-compared]")).to_have_text("Against the tester’s: 1 taken out.")
+
+
+def test_without_a_word_nothing_is_filed_and_the_page_leads_to_it(
+    open_page: OpenPage, rae: User, three: list[Result]
+) -> None:
+    page = open_page(rae)
+    start(page)
+    page.keyboard.press("e")
+    page.keyboard.press("Delete")
+    page.keyboard.press("Control+Enter")
+    summary = page.locator("[data-error-summary]")
+    expect(summary).to_be_focused()
+    summary.get_by_role("link").press("Enter")
+    expect(page.locator("#id_reason")).to_be_focused()
+    expect(page.locator("[data-item]")).to_have_count(1)
+
+
+def test_every_key_stands_in_the_list_and_has_its_control(open_page: OpenPage, rae: User, three: list[Result]) -> None:
+    page = open_page(rae)
+    start(page)
+    page.keyboard.press("?")
+    keys = page.locator("dialog[open]")
+    expect(keys).to_contain_text("the tags are right, as filed")
+    page.keyboard.press("Escape")
+    for name in ("Keys ?", "File and next", "Leave for later"):
+        expect(page.get_by_role("button", name=name)).to_be_visible()
+    for label in ("The tags are right", "I change them"):
+        expect(page.get_by_label(label)).to_be_attached()
+    assert page.get_by_role("link", name="Recording on recordings.example.test").is_visible()
+    go_on(page, "l", until=r"/review/$")
+    expect(page.get_by_text("is put back")).to_be_visible()
+
+
+def test_what_is_typed_is_kept_within_two_seconds(open_page: OpenPage, rae: User, three: list[Result]) -> None:
+    page = open_page(rae)
+    start(page)
+    page.keyboard.press("r")
+    page.keyboard.type("Half a thought")
+    expect(page.locator("[data-state]")).to_contain_text("Saved, yours until", timeout=4000)
+    page.reload()
+    expect(page.locator("#id_reason")).to_have_value("Half a thought")
+    assert Review.objects.get().draft["fields"]["reason"] == "Half a thought"
+
+
+def test_a_correction_while_one_works_is_told_on_the_page(open_page: OpenPage, rae: User, three: list[Result]) -> None:
+    page = open_page(rae)
+    start(page)
+    Result.objects.update(version=2)
+    page.keyboard.press("r")
+    page.keyboard.type("So")
+    notice = page.locator("[data-corrected]")
+    expect(notice).to_be_visible(timeout=4000)
+    notice.get_by_role("link").click()
+    expect(page.get_by_text("What you typed is still here")).to_be_visible()
+    expect(page.locator("#id_reason")).to_have_value("So")
+
+
+def test_on_a_phone_by_touch(open_page: OpenPage, rae: User, three: list[Result]) -> None:
+    page = open_page(rae, width=360, has_touch=True)
+    page.goto("/review/")
+    page.get_by_role("button", name="Next result").tap()
+    page.locator(".judged-choice", has_text="The tags are right").tap()
+    before = page.url
+    page.get_by_role("button", name="File and next").tap()
+    page.wait_for_url(lambda url: url != before)
+    assert Review.objects.filed().get().confirms
+
+
+def test_without_javascript_places_are_numbers(open_page: OpenPage, rae: User, three: list[Result]) -> None:
+    page = open_page(rae, java_script_enabled=False)
+    page.goto("/review/")
+    page.get_by_role("button", name="Next result").click()
+    page.get_by_label("Too long or rambling").fill("")
+    page.get_by_label("Cut in while the user was still talking").fill("1")
+    page.locator("#judged-changed").check(force=True)
+    page.get_by_label("Why they differ").fill("It was short.")
+    page.get_by_role("button", name="File and next").click()
+    review = Review.objects.filed().get()
+    assert tags_of(review) == ["cut_in"]
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (1280, True), (360, False)])
+def test_axe_finds_nothing(open_page: OpenPage, rae: User, three: list[Result], width: int, dark: bool) -> None:
+    page = open_page(rae, width=width, dark=dark)
+    start(page)
+    assert faults_of(page) == []
+    page.keyboard.press("e")
+    page.keyboard.press("Delete")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("[data-error-summary]")).to_be_visible()
+    assert faults_of(page) == []
+
+
+def faults_of(page: Page) -> list[Any]:
+    found = Axe().run(page, options=WCAG).response["violations"]
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    return [(each["id"], each["nodes"][0]["html"][:160]) for each in found]
