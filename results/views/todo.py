@@ -20,6 +20,7 @@ from ..filing.typed import number_in
 from ..live_call.wait_for_results import calls_that_wait
 from ..models import Draft, Result
 from ..rounds.today import to_run
+from .addresses import is_for_a_part
 from .correcting import own_result
 
 MOST_SHOWN = 200
@@ -39,6 +40,8 @@ def todo(request: UserRequest) -> HttpResponse:
 @require_safe
 def todo_today(request: UserRequest) -> HttpResponse:
     """One line of what to run, for pages that stand below rounds and fetch it by this address."""
+    if not is_for_a_part(request):
+        return redirect("todo")
     return render(request, "results/todo.html#today", {"to_run": to_run(request.user)})
 
 

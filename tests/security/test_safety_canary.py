@@ -29,7 +29,18 @@ from emma_eval.accounts.roles import Role
 from emma_eval.accounts.views import audit as audit_page
 from emma_eval.webhooks.models import Delivery
 from results.listing import keyset
-from results.models import DIMENSION_KEYS, Call, Draft, Export, Result, Round, SheetUpload, Wanted
+from results.models import (
+    DIMENSION_KEYS,
+    Call,
+    Draft,
+    Export,
+    MonthCount,
+    MonthTag,
+    Result,
+    Round,
+    SheetUpload,
+    Wanted,
+)
 from results.old_sheet.import_sheet import import_sheet
 from scripts_catalog import taxonomy
 from scripts_catalog.models import RunCount, Script, ScriptVersion
@@ -75,6 +86,7 @@ def filters(world: World) -> list[str]:
     days = {"from": "2026-05-01", "to": "2026-05-31"}
     build = {"build": world.build.name}
     asked: dict[str, list[dict[str, Any]]] = {
+        "todo_today": [{}],
         "results": [*slugs, *areas, *words, days, build, *_only_results(world)],
         "export_new": [*slugs, *areas, *words, {"column": "none"}],
         "dashboard": [{}, *areas, days, build, {**days, **areas[0]}],
@@ -109,6 +121,10 @@ def addresses(world: World) -> list[str]:
         *(reverse("script_version", args=["moved-out", number]) for number in (1, 2, 3)),
         *(reverse("script_changes", args=["moved-out"]) + f"?from={a}&to={b}" for a, b in ((1, 2), (2, 1))),
         reverse("script", args=["moved-out"]),
+        *(
+            reverse("script_dashboard", args=["moved-out"]) + f"?build=any{more}"
+            for more in ("", "&over=week", "&tags=reviewed", "&from=2026-05-02")
+        ),
         reverse("script", args=[f"quiet-{SECRET}"]),
         reverse("script_new") + f"?slug=quiet-{SECRET}",
     ]
@@ -244,16 +260,21 @@ def read_some(client: Client, world: World) -> dict[str, str]:
         (RunCount, "tester", "/scripts/"),
         (ScriptVersion, "tester", "/scripts/moved-out/versions/1/"),
         (Result, "tester", "/results/"),
-        (Result, "manager", "/dashboard/"),
+        (MonthCount, "manager", "/dashboard/"),
+        (MonthTag, "eval team", "/dashboard/scripts/moved-out/"),
+        (Script, "manager", "/dashboard/?build=any"),
+        (Result, "manager", "/dashboard/?from=2026-05-02"),
+        (Result, "manager", "/dashboard/?over=week"),
         (Draft, "tester", "/todo/"),
         (Call, "tester", "/todo/"),
         (SheetUpload, "eval team", "/import/"),
         (Export, "eval team", "/results/export/"),
         (Result, "manager", "/results/export/"),
+        (Result, "eval team", "/review/"),
+        (Result, "eval lead", "/review/"),
         (Round, "manager", "/rounds/"),
         (Wanted, "manager", "/rounds/"),
         (Wanted, "tester", "/todo/"),
-        (Wanted, "tester", "/todo/today/"),
         (Result, "manager", "/dashboard/coverage/"),
         (Script, "manager", "/dashboard/coverage/"),
         (Script, "manager", "/rounds/new/"),

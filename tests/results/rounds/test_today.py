@@ -38,6 +38,11 @@ def slugs(user: User) -> list[list[str]]:
     return [[each.line.slug for each in today.suggestions] for today in to_run(user)]
 
 
+def line(client: Client) -> str:
+    """What the Scripts tab fetches."""
+    return str(client.get("/todo/today/", headers={"HX-Request": "true"}).text)
+
+
 def test_open_rounds_come_by_due_date_and_those_without_one_last(tester: User, build: Build) -> None:
     today = timezone.localdate()
     round_of(build, "whenever", None, a=1)
@@ -125,7 +130,7 @@ def test_a_build_that_is_not_there_is_the_current_one(tester_client: Client, bui
 
 def test_with_nothing_open_the_page_says_so(tester_client: Client, build: Build) -> None:
     assert "No round asks for a run just now." in tester_client.get("/todo/").text
-    assert "No round asks for a run just now." in tester_client.get("/todo/today/").text
+    assert "No round asks for a run just now." in line(tester_client)
 
 
 def test_the_scripts_tab_fetches_a_line_and_leads_there_without_scripts(
@@ -135,7 +140,7 @@ def test_the_scripts_tab_fetches_a_line_and_leads_there_without_scripts(
     tab = tester_client.get("/scripts/").text
     assert 'hx-get="/todo/today/"' in tab
     assert '<a href="/todo/#to-run">What should I run today?</a>' in tab
-    line = tester_client.get("/todo/today/").text
-    assert "Bad news" in line
-    assert "<html" not in line
+    assert "Bad news" in line(tester_client)
+    assert "<html" not in line(tester_client)
+    assert tester_client.get("/todo/today/").url == "/todo/", "for somebody who opens it as a page"
     assert "/todo/today/" not in manager_client.get("/scripts/").text
