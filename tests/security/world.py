@@ -5,17 +5,34 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
 
 from emma_eval.accounts import audit
 from emma_eval.accounts.models import Invitation, Training, User
 from emma_eval.accounts.roles import Role
 from emma_eval.webhooks.models import Delivery, Endpoint, State, Try
 from results.comments.comment_on import comment_on
-from results.models import Call, Change, Comment, Draft, Export, Result, Round, SavedView, SheetUpload, Ticket, Wanted
+from results.models import (
+    Call,
+    Change,
+    Comment,
+    Draft,
+    Export,
+    Hold,
+    QueuedFor,
+    Result,
+    Review,
+    ReviewedProblem,
+    Round,
+    SavedView,
+    SheetUpload,
+    Ticket,
+    Wanted,
+)
 from results.tickets.link_ticket import About, link_ticket
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, RunCount, Script, ScriptVersion
@@ -118,6 +135,7 @@ def build_world(before: Callable[[People, Build], None] = lambda people, build: 
         called_at=WHEN,
         recording_link="https://recordings.example.test/1",
         call_uuid=FIXED,
+        queued_for=QueuedFor.SAMPLE,
     )
     Change.objects.create(result=result, by=tester, version=2, fields={"comment": ["", "She waited for me."]})
     RunCount.objects.add(script, build, filed_as_safety=False)
@@ -128,6 +146,7 @@ def build_world(before: Callable[[People, Build], None] = lambda people, build: 
     upload = _upload(people[Role.EVAL_TEAM.value, False], "may.csv")
     upload.path.parent.mkdir(parents=True, exist_ok=True)
     upload.path.write_text(SHEET, encoding="utf-8")
+    make.counts()
     return World(
         people=people,
         script=script,
@@ -277,7 +296,9 @@ def hide(world: World, secret: str = SECRET) -> Hidden:
     texts = {"comment": f"Comment {said}", "recording_link": f"https://recordings.example.test/{secret}"}
     result = make.result(trained, script, world.build, camera_note=f"Why {said}", called_at=WHEN, **texts)
     of_moved = _result_of_moved(world, trained, version, texts)
-    own = make.result(tester, script, world.build, called_at=WHEN, comment=f"Mine {said}")
+    own = make.result(tester, script, world.build, called_at=WHEN, comment=f"Mine {said}", problems=("weird_gaze",))
+    _hide_reviews(world, result, of_moved, own, said)
+    make.counts()
     Change.objects.create(result=result, by=trained, version=2, fields={"comment": ["", f"Comment {said}"]})
     RunCount.objects.add(script, world.build, filed_as_safety=True, runs=3)
     RunCount.objects.add(world.moved, world.build, filed_as_safety=True, runs=2)
@@ -296,6 +317,25 @@ def hide(world: World, secret: str = SECRET) -> Hidden:
     world.hidden.delivery = _delivery(world.delivery.endpoint, hidden, event=f"evt_{secret}", script=script.slug)
     _delivery(world.delivery.endpoint, hidden, event=f"evt_{secret}_once", is_safety=True, script="moved-out")
     return world.hidden
+
+
+def _hide_reviews(world: World, result: Result, of_moved: Result, own: Result, said: str) -> None:
+    """In the queue and out of it: one that waits, one that waits for a pick, one that stands; and what the untrained
+    began and filed while they were trained."""
+    eval_member, lead = world.user(Role.EVAL_TEAM.value), world.user(Role.EVAL_LEAD.value)
+    trained = world.user(Role.EVAL_TEAM.value, is_trained=True)
+    now, filed = timezone.now(), {"filed_at": WHEN, "reason": f"Reason {said}"}
+    Result.objects.filter(pk=result.pk).update(queued_for=QueuedFor.VERY_LOW)
+    Result.objects.filter(pk=of_moved.pk).update(queued_for=QueuedFor.PICK, reviewed_at=WHEN)
+    Result.objects.filter(pk=own.pk).update(reviewed_at=WHEN)
+    for reviewer in (eval_member, lead):
+        fields = {"judged": "changed", "reason": f"Half {said}"}
+        draft = {"fields": fields, "result_version": 1, "edition": 1, "saved_at": ""}
+        Review.objects.create(result=result, reviewer=reviewer, draft=draft)
+        Review.objects.create(result=of_moved, reviewer=reviewer, **filed)
+    stands = Review.objects.create(result=own, reviewer=trained, stands=True, **filed)
+    ReviewedProblem.objects.create(review=stands, tag="flat_delivery", position=1, rank=1)
+    Hold.objects.create(result=result, reviewer=eval_member, taken_at=now, until=now + timedelta(minutes=15))
 
 
 def _hide_rounds(world: World, hidden: Hidden, said: str) -> None:
