@@ -98,8 +98,9 @@ def matrix_key(matrix: Matrix) -> SafeString:
         ("chart-shade-1", f"below {TENTATIVE}"),
         (UNTOLD, "can’t be told"),
     )
-    box = '<rect {} width="14" height="14"/>'
-    return key_of((format_html(box, _filled(matrix.key, kind)), words) for kind, words in shades)
+    return key_of(
+        (format_html('<rect {} width="14" height="14"/>', _filled(matrix.key, kind)), words) for kind, words in shades
+    )
 
 
 def _filled(key: str, kind: str) -> SafeString:

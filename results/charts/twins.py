@@ -10,6 +10,8 @@ from django.utils.safestring import SafeString
 
 from .svg import TOO_SMALL, Reading, Scale, together
 
+NOTHING = SafeString()
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -47,7 +49,7 @@ def reading_cells(reading: Reading, scale: Scale) -> list[Cell]:
     return [Cell(scale.say(reading.value), reading.href), Cell(scale.say_interval(reading)), n]
 
 
-def figure(drawn: SafeString, twin: SafeString, *, below: SafeString = SafeString()) -> SafeString:  # noqa: B008
+def figure(drawn: SafeString, twin: SafeString, *, below: SafeString = NOTHING) -> SafeString:
     """A chart as it stands on a page: what is drawn, what is said below it, and its table to be opened."""
     return format_html(
         '<figure class="chart-figure">{}{}<details class="chart-twin"><summary>The same in figures</summary>{}'

@@ -379,3 +379,23 @@ def test_the_oldest_build_is_compared_with_the_next(better: tuple[Script, Script
 
 def test_testers_may_not_open_it(better: tuple[Script, Script], tester_client: Client) -> None:
     assert tester_client.get("/dashboard/compare/").status_code == 403
+
+
+def test_with_and_without_safety_the_untrained_read_the_same_to_the_letter(
+    filed: None, trained_tester: User, manager: User
+) -> None:
+    def read() -> list[str]:
+        client = make.client_of(manager)
+        pages = (
+            client.get(f"/dashboard/compare/?build=2026.43&with=2026.42{more}").text for more in ("", "&area=camera")
+        )
+        return [re.sub(r'(name="csrfmiddlewaretoken" value|hx-headers)=[^>]*', "", page) for page in pages]
+
+    before = read()
+    canary = make.script("second-canary", area="safety")
+    for name in ("2026.42", "2026.43"):
+        build = Build.objects.get(name=name)
+        rate(trained_tester, canary, build, [1, 5, 1, 5, 5, 5], problems=("too_long",))
+        moved = make.script(f"moved-{build.pk}")
+        make.result(trained_tester, moved, build, filed_as_safety=True, ratings=1)
+    assert read() == before
