@@ -65,6 +65,11 @@ WRONG = [
     ("EMMA_HOSTS", "https://emma.example.org"),
     ("EMMA_HOSTS", "emma.example.org:8000"),
     ("EMMA_TIME_ZONE", "Hong Kong"),
+    ("EMMA_REVIEWERS_PER_RESULT", "6"),
+    ("EMMA_REVIEWERS_PER_RESULT", "0"),
+    ("EMMA_REVIEW_HOLD_MINUTES", "a while"),
+    ("EMMA_REVIEW_SHARE", "101"),
+    ("EMMA_REVIEW_SHARE", "0.1"),
     ("EMMA_EMAIL_URL", "mail.example.org"),
     ("EMMA_EMAIL_URL", "pigeon://mail.example.org"),
     ("EMMA_EMAIL_URL", "smtp+tls://"),
@@ -212,7 +217,7 @@ def test_the_example_names_every_variable_and_no_other() -> None:
     source = (ROOT / "emma_eval" / "settings.py").read_text()
     read = set(re.findall(r"[^$]\$\{([A-Z0-9_]+)", (ROOT / "compose.yaml").read_text()))
     assert len(read) > 5
-    read |= set(re.findall(r'_(?:said|claim|several|server)\("([A-Z0-9_]+)"', source))
+    read |= set(re.findall(r'_(?:said|claim|several|server|number)\("([A-Z0-9_]+)"', source))
     example = set(re.findall(r"^([A-Z0-9_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
     assert len(read) > 10
     assert example == read
