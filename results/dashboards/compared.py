@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from emma_eval.scoring.intervals import FEWEST, Difference, Mean, Share
@@ -12,7 +13,8 @@ from scripts_catalog import taxonomy
 from scripts_catalog.models import Build
 
 from ..charts.dumbbell import Dumbbell, Pair, draw_dumbbell, dumbbell_key
-from ..charts.svg import Reading
+from ..charts.svg import TOO_SMALL, Reading
+from ..listing.filters import Filters
 from ..models import Source
 from .differences import is_compared, say_size, sureness
 
@@ -33,13 +35,17 @@ class Two:
 class Side:
     """What one build has of something: the figure with its interval, its n, and the rows that it counts.
 
-    `query` is empty where the rows are not one list: then `where` names the part of the page that takes them apart.
+    `rows` is None where they are not one list: then another part of the page takes them apart.
     """
 
     figure: Mean | Share | None
     n: int
     part: int = 0
-    query: str = ""
+    rows: Filters | None = None
+
+    @property
+    def query(self) -> str:
+        return self.rows.query() if self.rows else ""
 
     @property
     def reading(self) -> Reading:
@@ -100,6 +106,11 @@ class ScriptLine:
     cells: tuple[Compared, ...]
 
     @property
+    def drawn(self) -> SafeString:
+        """The cells of its row, written in one go: a page has hundreds of them."""
+        return format_html_join("", "{}", ((_drawn(cell),) for cell in self.cells))
+
+    @property
     def sureness(self) -> float:
         return max(sureness(cell.difference) for cell in self.cells)
 
@@ -114,7 +125,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Problem:
-    """How often one problem was tagged on both builds, within the scripts that both have results of."""
+    """How often one problem was tagged on both builds, within the scripts that both have results of.
+
+    `scripts`: those where it was tagged the most often; `more_scripts`: how many others it was tagged in.
+    """
 
     tag: str
     label: str
@@ -125,6 +139,7 @@ class Problem:
     is_sure: bool
     words: str
     scripts: tuple[ProblemLine, ...]
+    more_scripts: int
 
     @property
     def is_more(self) -> bool:
@@ -239,6 +254,26 @@ class Comparison:
         pairs = tuple(Pair(each.dimension.name, each.build.reading, each.other.reading) for each in self.dimensions)
         title = f"Mean ratings of {self.two.build.name} and {self.two.other.name}"
         return Dumbbell("compared", title, self.two.build.name, self.two.other.name, pairs)
+
+
+def _drawn(cell: Compared) -> SafeString:
+    """A difference with its interval, or why there is none; Vision with an n of its own: calls without camera have none."""
+    name = cell.dimension.name
+    n = f"n {cell.build.n}, {cell.other.n}" if cell.dimension.key == "vision" and cell.is_rated else ""
+    if cell.difference is None or not cell.is_compared:
+        why = TOO_SMALL if cell.is_rated else "N/A"
+        return format_html(
+            '<td class="number" data-label="{}"><span class="quiet small">{}</span>'
+            '<span class="small n">{}</span></td>',
+            *(name, why, n),
+        )
+    found = cell.difference
+    interval = "" if found.low is None or found.high is None else f"{found.low:.2f} to {found.high:.2f}"
+    return format_html(
+        '<td class="number{}" data-label="{}"><span class="size">{}</span>'
+        '<span class="small interval">{}</span><span class="small n">{}</span></td>',
+        *(" shown" if cell.is_shown else "", name, f"{found.difference:+.2f}", interval, n),
+    )
 
 
 def _hundredths(share: float | None) -> str:

@@ -32,6 +32,7 @@ from .compared import (
 from .differences import holds, joint_confidence, say_difference, say_points, sureness
 
 NOTHING = RatingCounts()
+MOST_SCRIPTS = 10
 
 
 def compare_builds(
@@ -149,8 +150,8 @@ class _Maker:
         return ScriptLine(slug, self.titles[slug], runs, other_runs, tuple(cells))
 
     def _ran(self, slug: str, build: Build) -> Side:
-        query = self.filters.but(script=slug, build=build.name, started=True).query()
-        return Side(None, _runs(self.by_script, slug, build.sort_key), query=query)
+        rows = self.filters.but(script=slug, build=build.name, started=True)
+        return Side(None, _runs(self.by_script, slug, build.sort_key), rows=rows)
 
     def _pair(self, slug: str, dimension: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
         of_build, of_other = (self.by_script[slug, key].counts[dimension] for key in self.two.keys)
@@ -174,11 +175,14 @@ class _Maker:
         )
 
     def _side(self, dimension: str, slug: str, build: Build) -> Side:
-        """Of one script, or (without a slug) of all that are compared."""
-        counts = sum((self.by_script[each, build.sort_key] for each in ([slug] if slug else self.both)), NOTHING)
+        """Of one script, or (without a slug) of all that are compared, then with its mean."""
         within = self.filters.but(script=slug, build=build.name, dimension=dimension, low=1, high=5)
-        query = within.query() if slug or not self._leaves_out(build) else ""
-        return Side(counts.mean(dimension), counts.n(dimension), query=query)
+        if slug:
+            return Side(None, self.by_script[slug, build.sort_key].n(dimension), rows=within)
+        within = within.but(script=self.filters.script)
+        counts = sum((self.by_script[each, build.sort_key] for each in self.both), NOTHING)
+        rows = None if self._leaves_out(build) else within
+        return Side(counts.mean(dimension), counts.n(dimension), rows=rows)
 
     def _leaves_out(self, build: Build) -> bool:
         """Whether the build ran scripts that are not compared: then its rows here are not all of its rows."""
@@ -212,12 +216,13 @@ class _ProblemMaker:
     exact: tuple[bool, bool]
 
     def pairs(self, tag: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-        return [(self._of(tag, slug, self.two.build), self._of(tag, slug, self.two.other)) for slug in self.both]
+        return [self._parts(tag, slug) for slug in self.both]
 
     def problem(self, tag: str, confidence: float) -> Problem:
         pairs = self.pairs(tag)
         difference = difference_of_shares(pairs)
         build_exact, other_exact = self.exact
+        tagged_in = [slug for slug in self.both if any(part for part, _ in self._parts(tag, slug))]
         return Problem(
             tag,
             taxonomy.TAG_BY_KEY[tag].label,
@@ -227,14 +232,19 @@ class _ProblemMaker:
             difference,
             holds(difference, partial(difference_of_shares, pairs, confidence=confidence)),
             say_points(difference, self.two.other.name),
-            tuple(self._lines(tag)),
+            tuple(self._lines(tag, tagged_in)),
+            max(len(tagged_in) - MOST_SCRIPTS, 0),
         )
 
-    def _lines(self, tag: str) -> Iterable[ProblemLine]:
-        for slug in self.both:
-            sides = [self._side(tag, [slug], build, is_linked=True) for build in (self.two.build, self.two.other)]
-            if any(side.part for side in sides):
-                yield ProblemLine(self.titles[slug], *sides)
+    def _lines(self, tag: str, slugs: list[str]) -> Iterable[ProblemLine]:
+        """Those where it was tagged the most often."""
+        often = sorted(slugs, key=lambda slug: -sum(part for part, _ in self._parts(tag, slug)))
+        for slug in often[:MOST_SCRIPTS]:
+            sides = (self._side(tag, [slug], build, is_linked=True) for build in (self.two.build, self.two.other))
+            yield ProblemLine(self.titles[slug], *sides)
+
+    def _parts(self, tag: str, slug: str) -> tuple[tuple[int, int], tuple[int, int]]:
+        return self._of(tag, slug, self.two.build), self._of(tag, slug, self.two.other)
 
     def _of(self, tag: str, slug: str, build: Build) -> tuple[int, int]:
         counts = self.tagged[slug, build.sort_key]
@@ -244,5 +254,5 @@ class _ProblemMaker:
         found = [self._of(tag, slug, build) for slug in slugs]
         part, n = sum(part for part, _ in found), sum(n for _, n in found)
         script = slugs[0] if len(slugs) == 1 else self.filters.script
-        query = self.filters.but(build=build.name, script=script, problem=tag).query() if is_linked else ""
-        return Side(share_of(part, n), n, part, query)
+        rows = self.filters.but(build=build.name, script=script, problem=tag) if is_linked else None
+        return Side(share_of(part, n), n, part, rows)

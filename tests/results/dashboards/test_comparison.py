@@ -142,7 +142,7 @@ def test_scripts_of_one_build_alone_are_left_out_and_named(
     assert [(each.title, each.runs.n) for each in found.only_other] == [("Only old", 9)]
     assert [(each.title, each.runs.n) for each in found.only_build] == [("Only new", 7)]
     assert found.dimensions[1].build.n == 22
-    assert found.dimensions[1].build.query == "", "its rows are not all rows of the build"
+    assert found.dimensions[1].build.rows is None, "its rows are not all rows of the build"
     page = manager_client.get("/dashboard/compare/").text
     assert "2 scripts are left out." in page
     assert 'data-count="9">9</a> calls on' in page
