@@ -10,10 +10,9 @@ from datetime import datetime
 
 from emma_eval.accounts.models import User
 from scripts_catalog import taxonomy
-from scripts_catalog.models import sort_key_of
 
+from ..counts.read_agreement import read_agreement
 from ..listing.filters import Filters
-from ..models import Agreement
 from .agreement import Agreed
 
 
@@ -27,10 +26,8 @@ class Agreeing:
 
 
 def read_agreeing(user: User, filters: Filters) -> Agreeing:
-    """Of the script on all builds, or of all scripts on the build; one query."""
-    build = "" if filters.script else sort_key_of(filters.build)
-    kept = Agreement.objects.filter(with_safety=user.is_trained, script=filters.script, build=build)
-    found = {row.dimension: row for row in kept}
+    """Of the script on all builds, or of all scripts on the build; what this person may know of."""
+    found = read_agreement(user, filters.script, "" if filters.script else filters.build)
     return Agreeing(
         tuple(Agreed(dimension, found.get(dimension.key)) for dimension in taxonomy.DIMENSIONS),
         _of(filters),
