@@ -257,7 +257,7 @@ class Comparison:
 
 
 def _drawn(cell: Compared) -> SafeString:
-    """A difference with its interval, or why there is none; Vision with an n of its own: calls without camera have none."""
+    """A difference with its interval, or why there is none; Vision with an n of its own, of calls with camera."""
     name = cell.dimension.name
     n = f"n {cell.build.n}, {cell.other.n}" if cell.dimension.key == "vision" and cell.is_rated else ""
     if cell.difference is None or not cell.is_compared:
