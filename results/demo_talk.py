@@ -49,7 +49,7 @@ GOLD: tuple[tuple[str, str, Callable[[tuple[str, ...]], tuple[str, ...]] | None]
 def talk(oldest_build: str, now: datetime) -> None:
     """Threads, tickets of what was seen on the oldest build, and gold; after the team has reviewed."""
     for script, *said in THREADS:
-        _talk_about(Result.objects.filter(script=script).latest("called_at"), said, now)
+        _talk_about(Result.objects.filter(script_id=script).latest("called_at"), said, now)
     for ticket in TICKETS:
         _follow(ticket, oldest_build, now)
     for script, why, answer in GOLD:
@@ -69,7 +69,7 @@ def _talk_about(result: Result, said: list[tuple[str, str]], now: datetime) -> N
 def _follow(followed: tuple[str, str, str, str], build: str, now: datetime) -> None:
     number, title, tag, script = followed
     seen = Result.objects.filter(build__name=build, problems__tag=tag).order_by("called_at")
-    result = (seen.filter(script=script) if script else seen).first()
+    result = (seen.filter(script_id=script) if script else seen).first()
     if result is None:
         raise ValueError(f"nobody tagged {tag} on {build}")
     about = About.result_of(result, tag) if script else About(result.build, tag)

@@ -23,7 +23,8 @@ class Part:
 
 def split_links(text: str) -> list[Part]:
     """The whole text in order: the parts put together are what was written, to the letter."""
-    parts, end = [], 0
+    parts: list[Part] = []
+    end = 0
     for found in _ADDRESS.finditer(text):
         link = _without_its_end(found.group())
         if not is_public_link(link) or sum(part.is_link for part in parts) >= MOST_LINKS:

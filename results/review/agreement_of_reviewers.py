@@ -177,8 +177,8 @@ def _with_gold(reviews: ReviewQuerySet) -> list[Pair]:
 
 def _with_standing(reviews: ReviewQuerySet) -> list[Pair]:
     """Reviews of results that several people reviewed beside the one that stands. One's own may be that one."""
-    several = Review.objects.filed().filter(result=OuterRef("result"), is_of_gold=False)
-    several = several.order_by().values("result").annotate(n=Count("pk")).filter(n__gt=1)
+    filed = Review.objects.filed().filter(result=OuterRef("result"), is_of_gold=False)
+    several = filed.order_by().values("result").annotate(n=Count("pk")).filter(n__gt=1)
     settled = Review.objects.filter(result=OuterRef("result"), stands=True)
     compared = list(reviews.filter(Exists(several), Exists(settled), is_of_gold=False))
     standing = _standing_of(compared)

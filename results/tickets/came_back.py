@@ -125,7 +125,7 @@ def _shares(user: User, looked: _Looked, kept: Kept) -> dict[str, Share]:
 def _counted_in_rows(user: User, looked: _Looked) -> dict[str, tuple[int, int]]:
     """Kept months know single tags alone; which results have any of several, only the results know."""
     has_one = Exists(Problem.objects.filter(result=OuterRef("pk"), tag__in=looked.tags))
-    rows = Result.objects.visible_to(user).filter(script=looked.script).alias(has_one=has_one)
+    rows = Result.objects.visible_to(user).filter(script_id=looked.script).alias(has_one=has_one)
     counted = rows.order_by().values("build").annotate(n=Count("id"), part=Count("id", filter=Q(has_one=True)))
     return {row["build"]: (row["part"], row["n"]) for row in counted}
 

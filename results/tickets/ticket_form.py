@@ -75,9 +75,9 @@ class TicketForm(forms.Form):
     def _ask_for(self, user: User) -> None:
         groups = [(group.name, [(tag.key, tag.label) for tag in group.tags]) for group in taxonomy.TAG_GROUPS]
         self._choices("tag", [("", "Pick a problem"), *groups])
-        scripts = Script.objects.visible_to(user).filter(latest__isnull=False).select_related("latest")
-        titles = sorted(((script.slug, script.latest.title) for script in scripts), key=lambda row: row[1].lower())
-        self._choices("script", [("", "Any script"), *titles])
+        scripts = Script.objects.visible_to(user).filter(latest__isnull=False)
+        titles = scripts.values_list("slug", "latest__title")
+        self._choices("script", [("", "Any script"), *sorted(titles, key=lambda row: row[1].lower())])
         self._choices("build", [("", "Pick a build"), *Build.objects.values_list("sort_key", "name")])
 
     def _take_from(self, result: Result) -> None:

@@ -39,6 +39,7 @@ from results.models import (
     Result,
     Round,
     SheetUpload,
+    Ticket,
     Wanted,
 )
 from results.old_sheet.import_sheet import import_sheet
@@ -88,6 +89,8 @@ def filters(world: World) -> list[str]:
     asked: dict[str, list[dict[str, Any]]] = {
         "todo_today": [{}],
         "results": [*slugs, *areas, *words, days, build, *_only_results(world)],
+        "ticket_new": slugs,
+        "tickets": [{"show": "closed"}],
         "export_new": [*slugs, *areas, *words, {"column": "none"}],
         "dashboard": [{}, *areas, days, build, {**days, **areas[0]}],
         "coverage": [{}, *areas, build, {"round": "none"}, {"round": world.round.pk}],
@@ -265,6 +268,8 @@ def read_some(client: Client, world: World) -> dict[str, str]:
         (Script, "manager", "/dashboard/?build=any"),
         (Result, "manager", "/dashboard/?from=2026-05-02"),
         (Result, "manager", "/dashboard/?over=week"),
+        (Result, "tester", "/comments/"),
+        (Ticket, "manager", "/tickets/"),
         (Draft, "tester", "/todo/"),
         (Call, "tester", "/todo/"),
         (SheetUpload, "eval team", "/import/"),
