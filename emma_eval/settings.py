@@ -581,6 +581,16 @@ CELERY_BROKER_CONNECTION_TIMEOUT = 2
 CELERY_TIMEZONE = TIME_ZONE
 CELERY_BEAT_SCHEDULE = {
     "sweep the outbox": {"task": "outbox.sweep", "schedule": 30.0, "options": {"expires": 30}},
+    "link the audit trail": {"task": "accounts.link_audit", "schedule": 60.0, "options": {"expires": 60}},
+    "link all of the audit trail": {
+        "task": "accounts.link_audit",
+        "schedule": crontab(hour="2", minute="40"),
+        "kwargs": {"is_everything": True},
+    },
+    "verify the audit trail": {
+        "task": "accounts.verify_audit",
+        "schedule": crontab(day_of_week="mon", hour="2", minute="50"),
+    },
     "clear away old sessions": {"task": "accounts.clear_away", "schedule": 3600.0},
     "forget uploaded sheets": {"task": "results.forget_uploads", "schedule": 3600.0},
     "look for what to review": {"task": "results.look_for_reviews", "schedule": 3600.0},

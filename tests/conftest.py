@@ -56,7 +56,8 @@ def _emptying_the_database_lifts_the_seal_of_the_audit_trail() -> None:
     write_flush = operations.sql_flush
 
     def flush(*args: Any, **kwargs: Any) -> list[str]:
-        return [*append_only.UNSEAL[vendor], *write_flush(*args, **kwargs), *append_only.SEAL[vendor]]
+        lifted = [*append_only.UNSEAL_LINKS[vendor], *append_only.UNSEAL[vendor]]
+        return [*lifted, *write_flush(*args, **kwargs), *append_only.SEAL[vendor], *append_only.SEAL_LINKS[vendor]]
 
     operations.sql_flush = flush  # type: ignore[method-assign]
 

@@ -1,4 +1,4 @@
-"""The audit trail is append-only in the database itself: triggers refuse to change or remove a row."""
+"""The audit trail and its chain are append-only in the database itself: triggers refuse to change or remove a row."""
 
 from __future__ import annotations
 
@@ -37,4 +37,23 @@ UNSEAL: dict[str, tuple[str, ...]] = {
         f"DROP TRIGGER IF EXISTS audit_no_truncate ON {TABLE}",
         "DROP FUNCTION IF EXISTS audit_is_append_only()",
     ),
+}
+
+# The chain of the trail is guarded alike, on PostgreSQL by the same function: it goes before that, and comes after.
+LINKS = "accounts_auditlink"
+SEAL_LINKS: dict[str, tuple[str, ...]] = {
+    "sqlite": tuple(
+        f"CREATE TRIGGER audit_links_no_{verb.lower()} BEFORE {verb} ON {LINKS} BEGIN SELECT RAISE(ABORT, '{SAYS}'); END"
+        for verb in ("UPDATE", "DELETE")
+    ),
+    "postgresql": (
+        f"CREATE TRIGGER audit_links_no_change BEFORE UPDATE OR DELETE ON {LINKS} "
+        "FOR EACH ROW EXECUTE FUNCTION audit_is_append_only()",
+        f"CREATE TRIGGER audit_links_no_truncate BEFORE TRUNCATE ON {LINKS} "
+        "FOR EACH STATEMENT EXECUTE FUNCTION audit_is_append_only()",
+    ),
+}
+UNSEAL_LINKS: dict[str, tuple[str, ...]] = {
+    "sqlite": tuple(f"DROP TRIGGER IF EXISTS audit_links_no_{verb}" for verb in ("update", "delete")),
+    "postgresql": tuple(f"DROP TRIGGER IF EXISTS audit_links_no_{what} ON {LINKS}" for what in ("change", "truncate")),
 }

@@ -10,6 +10,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
+from datetime import datetime
 
 START_MS = 1_735_689_600_000  # 2025-01-01T00:00:00Z
 KEYS_A_MS = 4096
@@ -39,6 +40,11 @@ def new_scattered_key() -> int:
     For rows of an import: in what order they were made, and what lies between two of them, can't be read off.
     """
     return _by_clock() - secrets.randbelow(SCATTERED_OVER_MS * KEYS_A_MS)
+
+
+def least_key_at(at: datetime) -> int:
+    """Below every key that is made from this time on, and above nearly every one made before."""
+    return (round(at.timestamp() * 1000) - START_MS) * KEYS_A_MS
 
 
 def _by_clock() -> int:

@@ -347,3 +347,27 @@ class AuditEntry(models.Model):
 
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
         raise AppendOnlyError("The audit trail is never shortened.")
+
+
+class AuditLinkQuerySet(models.QuerySet["AuditLink"]):
+    def update(self, **kwargs: Any) -> int:
+        raise AppendOnlyError("The chain of the audit trail is never changed.")
+
+    def delete(self) -> tuple[int, dict[str, int]]:
+        raise AppendOnlyError("The chain of the audit trail is never shortened.")
+
+
+class AuditLink(models.Model):
+    """An entry's place in the chain of the audit trail, and what that chain says up to here. See audit_chain/.
+
+    No foreign key: the chain has to tell of an entry that somebody took away.
+    """
+
+    entry = models.BigIntegerField(primary_key=True, help_text="The key of the entry.")
+    place = models.PositiveBigIntegerField(unique=True, help_text="From 1, without a gap, in the order of linking.")
+    digest = models.CharField(max_length=64, help_text="SHA-256 over the digest before and the entry.")
+
+    objects = AuditLinkQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"link {self.place}"

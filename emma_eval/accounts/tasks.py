@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
 from celery import shared_task
@@ -14,10 +16,14 @@ from django.utils import timezone
 from emma_eval.outbox.registry import GiveUpError, handles
 
 from . import throttle
+from .audit_chain.link_entries import link_entries
+from .audit_chain.verify_chain import verify_chain
 from .models import Invitation, User, digest_of
 from .programs import throttle as programs
 from .programs.tokens import tell_expired
 from .session_store import SessionStore
+
+log = logging.getLogger(__name__)
 
 
 @handles("accounts.mail_invitation")
@@ -60,6 +66,19 @@ def clear_away() -> None:
     throttle.clear_away()
     programs.clear_away()
     tell_expired(timezone.now())
+
+
+@shared_task(name="accounts.link_audit")
+def link_audit(is_everything: bool = False) -> None:
+    """Link the entries of the audit trail that are not linked yet. May run at any time and twice."""
+    link_entries(timezone.now(), is_everything=is_everything)
+
+
+@shared_task(name="accounts.verify_audit")
+def verify_audit() -> None:
+    """Walk the chain of the audit trail and note its head in the log, which is kept elsewhere. May run twice."""
+    found = verify_chain()
+    log.log(logging.INFO if found.fault is None else logging.ERROR, "audit trail: %s", found.in_words())
 
 
 def _mail(user: User, subject: str, template: str, **context: object) -> None:
