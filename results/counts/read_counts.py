@@ -11,9 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from django.db.models import Count, DateField, F, FilteredRelation, Q, QuerySet, Sum
-from django.db.models.functions import TruncMonth, TruncWeek
-from django.utils import timezone
+from django.db.models import Count, F, FilteredRelation, Q, QuerySet, Sum
 
 from emma_eval.accounts.models import User
 from emma_eval.scoring.intervals import Mean, Share, mean_of_counts, share_of
@@ -31,6 +29,7 @@ from ..models import (
     Source,
 )
 from ..models.summary import CountQuerySet
+from .site_dates import FirstOfMonth, Monday
 
 NONE_RATED: tuple[int, ...] = (0,) * len(RATINGS)
 Key = tuple[Any, ...]
@@ -204,8 +203,7 @@ def _group(name: str, path: str, *, kept: bool) -> Any:
     if name == "month" and kept:
         return F("month")
     if name in {"week", "month"}:
-        trunc = TruncWeek if name == "week" else TruncMonth
-        return trunc(f"{path}called_at", output_field=DateField(), tzinfo=timezone.get_default_timezone())
+        return (Monday if name == "week" else FirstOfMonth)(f"{path}called_at")
     return F(path + _COLUMN[name])
 
 

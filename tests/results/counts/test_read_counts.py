@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
+from random import Random
+from zoneinfo import ZoneInfo
 
 import pytest
 from pytest_django import Settings
@@ -10,6 +12,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 
 from emma_eval.accounts.models import User
 from results.counts.read_counts import RatingCounts, TagCount, read_rows, read_tags
+from results.counts.site_dates import shifts_of
 from results.models import Result, ReviewedProblem, Source
 from tests import make
 
@@ -110,6 +113,25 @@ EDGES = [
     ("Asia/Hong_Kong", "2026-12-31T16:00:00", "2026-12-28", "2027-01-01"),  # the week stays the old year's
     ("Asia/Hong_Kong", "2027-01-03T16:00:00", "2027-01-04", "2027-01-01"),
 ]
+
+
+ZONES = ["Europe/London", "America/New_York", "Asia/Hong_Kong", "Australia/Lord_Howe", "Africa/Casablanca", "UTC"]
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_any_moment_lies_in_the_week_and_month_of_the_sites_calendar(
+    zone: str, tester: User, settings: Settings
+) -> None:
+    settings.TIME_ZONE = zone
+    rng, site, made = Random(zone), ZoneInfo(zone), make.result(tester, make.script(), make.build())
+    changes = [begin for begin, _ in shifts_of(site, 2028)]
+    moments = [begin + timedelta(seconds=second) for begin in changes[:12] for second in (-1, 0, 1)]
+    moments += [at("2001-01-01T00:00") + timedelta(seconds=rng.randrange(800_000_000)) for _ in range(60)]
+    for moment in moments:
+        Result.objects.filter(pk=made.pk).update(called_at=moment)
+        day = moment.astimezone(site).date()
+        key = (day - timedelta(days=day.weekday()), day.replace(day=1))
+        assert list(read_rows(Result.objects.all(), ("week", "month"))) == [key], moment
 
 
 @pytest.mark.parametrize(("zone", "moment", "monday", "month"), EDGES)
