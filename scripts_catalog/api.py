@@ -16,7 +16,7 @@ from rest_framework import serializers
 from rest_framework.response import Response
 
 from emma_eval.accounts.models import User
-from emma_eval.accounts.programs.asked import PAGE_SIZE, asks, faults_of_names, faults_of_size, one_of, page_size
+from emma_eval.accounts.programs.asked import PAGE_SIZE, TEXT, asks, faults_of_names, faults_of_size, one_of, page_size
 from emma_eval.accounts.programs.body import Body, Faults, Text, not_right, pointer, read_body
 from emma_eval.accounts.programs.kinds import Kind
 from emma_eval.accounts.programs.problems import ProblemError
@@ -33,9 +33,9 @@ from .register_build import BuildExistsError, Particulars, change_build, make_bu
 Row = dict[str, Any]
 AREAS = [area for area, _ in taxonomy.AREAS]
 DIMENSION_KEYS = [key for key, _ in DIMENSION_CHOICES]
-AFTER = asks("after", str, "The place in the list behind which it goes on, as `next` has it.")
+AFTER = asks("after", TEXT, "The place in the list behind which it goes on, as `next` has it.")
 SLUG = OpenApiParameter(
-    *("slug", str, OpenApiParameter.PATH),
+    *("slug", TEXT, OpenApiParameter.PATH),
     description="The slug of the script.",
     examples=[OpenApiExample("A slug", value="bad-news-day")],
 )
@@ -119,7 +119,7 @@ class ScriptsView(ProgramView):
         description="Those in use, by their slugs, with the filters of the Scripts tab.",
         tags=["Scripts"],
         parameters=[
-            asks("q", {"type": "string", "minLength": 1, "maxLength": 100}, "Words of title, summary and steps."),
+            asks("q", {**TEXT, "maxLength": 100}, "Words of title, summary and steps."),
             asks("area", one_of(*AREAS), "An area of scripts."),
             asks("dimension", one_of(*DIMENSION_KEYS), "The main dimension."),
             asks("camera", one_of("yes", "no"), "Whether the camera is used."),
@@ -278,7 +278,7 @@ class CurrentBuildBody(Body):
 
 
 NAME = OpenApiParameter(
-    *("name", {"type": "string", "minLength": 1, "maxLength": 60}, OpenApiParameter.PATH),
+    *("name", {**TEXT, "maxLength": 60}, OpenApiParameter.PATH),
     description="The name of the build.",
     examples=[OpenApiExample("A name", value="2026.43")],
 )
@@ -314,7 +314,7 @@ class BuildsView(ProgramView):
         summary="List builds",
         description="The newest first, as their names sort: 2026.9 before 2026.10.",
         tags=["Builds"],
-        parameters=[asks("after", str, "The name of the build behind which it goes on."), PAGE_SIZE],
+        parameters=[asks("after", TEXT, "The name of the build behind which it goes on."), PAGE_SIZE],
         responses={200: OpenApiResponse(BuildPageSerializer, "A page of builds.")},
     )
     def get(self, request: ProgramRequest) -> Response:
@@ -366,6 +366,7 @@ class BuildView(ProgramView):
             build, status = _register(request.user, name, said)
         else:
             _change(request.user, build, said)
+        build.refresh_from_db()
         answer = Response(_tell_build(request.user, build), status)
         answer["Location"] = reverse("api_build", args=[build.name])
         return answer
@@ -388,7 +389,6 @@ def _register(user: User, name: str, said: Mapping[str, Any]) -> tuple[Build, in
 def _change(user: User, build: Build, said: Mapping[str, Any]) -> None:
     stands = {"released_on": build.released_on, "note": build.note, "call_link": build.call_link}
     change_build(build, _particulars(EditBuildForm({**stands, **said})), by=user)
-    build.refresh_from_db()
 
 
 def _particulars(form: forms.Form) -> Particulars:

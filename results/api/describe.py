@@ -7,7 +7,7 @@ from typing import Literal
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter
 
-from emma_eval.accounts.programs.asked import PAGE_SIZE, asks, one_of
+from emma_eval.accounts.programs.asked import PAGE_SIZE, TEXT, asks, one_of
 from scripts_catalog import taxonomy
 
 from ..listing.filter_form import MOST_TEXT
@@ -41,12 +41,12 @@ LOCATION = OpenApiParameter(
 RATING = {"type": "integer", "minimum": 1, "maximum": 5}
 LIST_PARAMETERS = [
     asks(
-        *("q", {"type": "string", "minLength": 1, "maxLength": MOST_TEXT}),
+        *("q", {**TEXT, "maxLength": MOST_TEXT}),
         "Words of the comment, or the number of a result.",
     ),
-    asks("script", str, "The slug of a script."),
+    asks("script", TEXT, "The slug of a script."),
     asks("area", one_of(*(area for area, _ in taxonomy.AREAS)), "An area of scripts."),
-    asks("build", str, "The name of a build."),
+    asks("build", TEXT, "The name of a build."),
     asks("tester", {"type": "integer", "minimum": 1}, "The id of a tester."),
     asks("problem", one_of(*TAGS), "The key of a problem."),
     asks("biggest", one_of("yes"), "That problem was the biggest."),
@@ -63,8 +63,8 @@ LIST_PARAMETERS = [
     asks("to", OpenApiTypes.DATE, "The last day."),
     asks("sort", one_of(*COLUMN_OF), "What the list is sorted by; `date` if left out."),
     asks("direction", one_of("asc", "desc"), "Left out: the newest or the lowest first."),
-    asks("after", str, "The place in the list behind which it goes on, as `next` has it."),
-    asks("before", str, "The place before which it ends, as `previous` has it."),
+    asks("after", TEXT, "The place in the list behind which it goes on, as `next` has it."),
+    asks("before", TEXT, "The place before which it ends, as `previous` has it."),
     PAGE_SIZE,
 ]
 

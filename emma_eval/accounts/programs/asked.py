@@ -11,6 +11,8 @@ from drf_spectacular.utils import OpenApiParameter
 from .body import Faults
 
 MOST_ROWS, USUAL_ROWS = 100, 50
+# No address is read with a null character in it, and a parameter without a value is left out.
+TEXT = {"type": "string", "minLength": 1, "pattern": "^[^\\u0000]*$"}
 PAGE_SIZE = OpenApiParameter(
     *("page_size", {"type": "integer", "minimum": 1, "maximum": MOST_ROWS, "default": USUAL_ROWS}),
     description="How many rows a page has.",

@@ -52,7 +52,7 @@ class ProgramSchema(AutoSchema):
 
     def _get_response_bodies(self, direction: Any = "response") -> Any:
         """Here, since what `extend_schema` is told of answers takes the place of the methods that are meant for it."""
-        said = super()._get_response_bodies(direction)  # type: ignore[no-untyped-call]
+        said = super()._get_response_bodies(direction)
         for kind in self._kinds():
             status = str(kind.value.status)
             answer = self._get_response_for_code(_response(kind), status, [MEDIA_TYPE], direction)  # type: ignore[no-untyped-call]
@@ -60,7 +60,7 @@ class ProgramSchema(AutoSchema):
         return dict(sorted(said.items()))
 
     def _get_response_headers_for_code(self, status_code: Any, direction: Any = "response") -> Any:
-        said = super()._get_response_headers_for_code(status_code, direction)  # type: ignore[no-untyped-call]
+        said = super()._get_response_headers_for_code(status_code, direction)
         for kind, (name, words, example) in HEADERS_OF.items():
             if str(kind.value.status) == str(status_code):
                 schema = {"type": "string", "examples": [example]}
