@@ -508,6 +508,8 @@ OUTGOING_ALLOW = _outgoing_allow()
 # --- programs: the interface under /api/v1/ -----------------------------------------------------
 
 API_REQUESTS_A_MINUTE = _number("EMMA_API_REQUESTS_A_MINUTE", 60, 1, 1_000_000)  # of one token
+AUTOSAVES_A_MINUTE = 120  # of one person; a page that is typed on without a pause saves forty times
+TELLINGS_A_MINUTE = 300  # of one person, beside calls: a press of a button is told at once
 API_REFUSALS_A_MINUTE = 60  # of one address, without a token that opens something
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["emma_eval.accounts.programs.authenticate.Bearer"],

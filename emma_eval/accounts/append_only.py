@@ -43,7 +43,8 @@ UNSEAL: dict[str, tuple[str, ...]] = {
 LINKS = "accounts_auditlink"
 SEAL_LINKS: dict[str, tuple[str, ...]] = {
     "sqlite": tuple(
-        f"CREATE TRIGGER audit_links_no_{verb.lower()} BEFORE {verb} ON {LINKS} BEGIN SELECT RAISE(ABORT, '{SAYS}'); END"
+        f"CREATE TRIGGER audit_links_no_{verb.lower()} BEFORE {verb} ON {LINKS} "
+        f"BEGIN SELECT RAISE(ABORT, '{SAYS}'); END"
         for verb in ("UPDATE", "DELETE")
     ),
     "postgresql": (

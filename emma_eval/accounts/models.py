@@ -268,9 +268,9 @@ class Attempt(models.Model):
 
 
 class RequestCount(models.Model):
-    """How many requests of one program, or of one address without a token, came in the minute that runs.
+    """How many requests of one program, one person or one address without a token came in the minute that runs.
 
-    One row that is written over, not one for each request as with `Attempt`. See programs/throttle.py.
+    One row that is written over, not one for each request as with `Attempt`. See by_the_minute.py.
     """
 
     key = models.CharField(max_length=64, primary_key=True, help_text="A digest of whose requests are counted.")

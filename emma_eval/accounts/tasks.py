@@ -15,11 +15,10 @@ from django.utils import timezone
 
 from emma_eval.outbox.registry import GiveUpError, handles
 
-from . import throttle
+from . import by_the_minute, throttle
 from .audit_chain.link_entries import link_entries
 from .audit_chain.verify_chain import verify_chain
 from .models import Invitation, User, digest_of
-from .programs import throttle as programs
 from .programs.tokens import tell_expired
 from .session_store import SessionStore
 
@@ -64,7 +63,7 @@ def clear_away() -> None:
     """
     SessionStore.clear_expired()
     throttle.clear_away()
-    programs.clear_away()
+    by_the_minute.clear_away()
     tell_expired(timezone.now())
 
 

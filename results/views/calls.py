@@ -17,6 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from emma_eval.accounts import throttle
+from emma_eval.accounts.by_the_minute import at_most
 from emma_eval.accounts.roles import Role, UserRequest, for_roles
 from scripts_catalog.models import Build, Script, ScriptQuerySet, Site
 
@@ -130,6 +131,7 @@ def _uuid_in(request: UserRequest, name: str) -> uuids.UUID | None:
 # --- told by a script --------------------------------------------------------------------------
 
 
+@at_most("telling of a call", "TELLINGS_A_MINUTE")
 def _answer_script(request: UserRequest, call: Call) -> JsonResponse:
     if number_in(request.headers.get("Content-Length")) > MOST_BYTES_OF_A_BATCH:
         return _refused(413, "too_large", "This is more than the page may tell at once.")

@@ -16,6 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from emma_eval.accounts import resume
+from emma_eval.accounts.by_the_minute import at_most
 from emma_eval.accounts.roles import Role, UserRequest, for_roles
 
 from ..filing.typed import number_in
@@ -273,7 +274,8 @@ class Save:
 
 @for_roles(*REVIEWERS)
 @require_http_methods(["PUT"])
-def review_save(request: UserRequest, pk: int) -> HttpResponse:
+@at_most("autosave of a review", "AUTOSAVES_A_MINUTE")
+def review_save(request: UserRequest, pk: int) -> HttpResponseBase:
     """Keep what is typed, and the result in hand. Every answer is JSON that the page can act on."""
     result = _seen(request, pk)
     if number_in(request.headers.get("Content-Length")) > MOST_BYTES_OF_A_DRAFT:

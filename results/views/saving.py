@@ -6,9 +6,10 @@ import json
 import uuid as uuids
 from dataclasses import dataclass
 
-from django.http import Http404, HttpResponse, JsonResponse
+from django.http import Http404, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404
 
+from emma_eval.accounts.by_the_minute import at_most
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import UserRequest
 from scripts_catalog.models import Script
@@ -32,7 +33,8 @@ class Save:
     typed: Typed
 
 
-def save(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
+@at_most("autosave of a draft", "AUTOSAVES_A_MINUTE")
+def save(request: UserRequest, uuid: uuids.UUID) -> HttpResponseBase:
     """Save, or say why not."""
     if number_in(request.headers.get("Content-Length")) > MOST_BYTES_OF_A_DRAFT:
         return _refused(413, "too_large", "This is too long to be saved. Shorten the comment.")

@@ -87,7 +87,8 @@ async function kindOf(call, answer, said) {
   if (said.error === "stale_page") return askWhoIsSignedIn(call);
   if (answer.status === 401 || answer.type === "opaqueredirect") return { is: "signed out", signIn: said.sign_in ?? "/", words: said.message };
   if (answer.status === 403 || answer.status === 404) return { is: "gone" };
-  if (answer.status >= 500 || answer.status === 429) return { is: "unreachable" };
+  if (answer.status === 429) return { is: "unreachable", waitMs: 1000 * (Number(answer.headers.get("Retry-After")) || 1) };
+  if (answer.status >= 500) return { is: "unreachable" };
   return { is: "refused", words: said.message };
 }
 

@@ -107,6 +107,7 @@ async function readKept() {
 let telling = null;
 let isAskedAgain = false;
 let failures = 0;
+let freeAt = 0; // before this the site wants to be told nothing
 let timer = 0;
 let beats = 0;
 let toldMachine = "";
@@ -137,6 +138,8 @@ function tellIn(waitMs) {
 
 async function tell() {
   clearTimeout(timer);
+  const waitMs = freeAt - performance.now();
+  if (waitMs > 0) return tellIn(waitMs);
   isAskedAgain = Boolean(telling);
   telling ??= tellNow().finally(() => { telling = null; });
   await telling;
@@ -191,8 +194,9 @@ function refuse(name, value, why) {
   speak(`Moment at ${clockText(value.at_ms)} not kept: ${why}`);
 }
 
-function notTold({ is, signIn, words }) {
+function notTold({ is, signIn, words, waitMs = 0 }) {
   failures += 1;
+  freeAt = performance.now() + waitMs;
   isAskedAgain = false;
   trouble = {
     "signed out": { words: words ?? "Signed out.", link: signIn },

@@ -26,6 +26,7 @@ let sending = null; // the promise of the save under way
 let timer = 0;
 let firstUnsavedAt = 0;
 let failures = 0;
+let freeAt = 0; // before this the site wants no save
 let isStopped = false;
 let isReady = false; // what was kept here before has been looked at
 let isKeptHere = false;
@@ -130,13 +131,13 @@ function saveSoon() {
   const now = performance.now();
   firstUnsavedAt ||= now;
   clearTimeout(timer);
-  timer = setTimeout(save, Math.max(0, Math.min(SOON_MS, firstUnsavedAt + LATEST_MS - now)));
+  timer = setTimeout(save, Math.max(0, Math.min(SOON_MS, firstUnsavedAt + LATEST_MS - now), freeAt - now));
 }
 
 function saveLater() {
   failures += 1;
   clearTimeout(timer);
-  timer = setTimeout(save, Math.min(LONGEST_WAIT_MS, 1000 * 2 ** failures));
+  timer = setTimeout(save, Math.max(Math.min(LONGEST_WAIT_MS, 1000 * 2 ** failures), freeAt - performance.now()));
 }
 
 async function save() {
@@ -187,7 +188,11 @@ function refused(answer, fields, body) {
     saveLater();
   } else if (body.error === "stale_page") {
     askWhoIsSignedIn();
-  } else if (answer.status >= 500 || answer.status === 429) {
+  } else if (answer.status === 429) {
+    freeAt = performance.now() + 1000 * (Number(answer.headers.get("Retry-After")) || 1);
+    sayNotSaved("saved very often in this minute, going on soon");
+    saveLater();
+  } else if (answer.status >= 500) {
     sayNotSaved("the site does not answer rightly, trying again");
     saveLater();
   } else if (body.error === "changed") {

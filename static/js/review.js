@@ -66,6 +66,7 @@ let sending = false;
 let savedAt = performance.now();
 let isStopped = false;
 let failures = 0;
+let freeAt = 0; // before this the site wants no save
 
 function read() {
   const fields = {};
@@ -87,7 +88,7 @@ function saveSoon() {
   const now = performance.now();
   firstUnsavedAt ||= now;
   clearTimeout(timer);
-  timer = setTimeout(save, Math.max(0, Math.min(SOON_MS, firstUnsavedAt + LATEST_MS - now)));
+  timer = setTimeout(save, Math.max(0, Math.min(SOON_MS, firstUnsavedAt + LATEST_MS - now), freeAt - now));
 }
 
 async function save() {
@@ -139,7 +140,10 @@ function close(message) {
 }
 
 function refused(answer, body) {
-  if (answer.status >= 500 || answer.status === 429) {
+  if (answer.status === 429) {
+    freeAt = performance.now() + 1000 * (Number(answer.headers.get("Retry-After")) || 1);
+    tryAgain("saved very often in this minute");
+  } else if (answer.status >= 500) {
     tryAgain("the site does not answer rightly");
   } else if (body.error === "signed_out" || answer.type === "opaqueredirect") {
     say("Not saved: signed out", true);
@@ -169,7 +173,7 @@ function tryAgain(why) {
 function tryLater() {
   failures += 1;
   clearTimeout(timer);
-  timer = setTimeout(save, Math.min(STILL_HERE_MS, 1000 * 2 ** failures));
+  timer = setTimeout(save, Math.max(Math.min(STILL_HERE_MS, 1000 * 2 ** failures), freeAt - performance.now()));
 }
 
 // Reading, and listening to the recording, is work, too: whoever moves on the page keeps the result.

@@ -17,8 +17,8 @@ from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 
+from emma_eval.accounts import by_the_minute
 from emma_eval.accounts.models import RequestCount, User
-from emma_eval.accounts.programs import throttle
 from emma_eval.accounts.roles import Role
 from tests import make
 from tests.programs import Program
@@ -94,10 +94,10 @@ def test_strangers_are_limited_and_lock_nobody_out(tester: User, settings: Any, 
 @pytest.mark.django_db
 def test_counts_of_minutes_that_are_over_are_cleared_away(tester: User) -> None:
     Program(tester).get(PATH)
-    throttle.clear_away()
+    by_the_minute.clear_away()
     assert RequestCount.objects.count() == 1
     RequestCount.objects.update(began_ms=time.time_ns() // 1_000_000 - 2 * 3_600_000)
-    throttle.clear_away()
+    by_the_minute.clear_away()
     assert RequestCount.objects.count() == 0
 
 
