@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+
+from ..markup import format_html, format_html_join
 
 ROW, LABEL, BAR = 48, 16, 22
 NARROWEST_WITH_FIGURE = 7.0

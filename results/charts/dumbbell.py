@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 
+from ..markup import together
 from . import twins
 from .svg import (
     LINE_HEIGHT,
@@ -26,7 +27,6 @@ from .svg import (
     linked,
     percent,
     text,
-    together,
     wrapped,
 )
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from ..markup import format_html, together
 from . import twins
-from .svg import LINE_HEIGHT, frame, key_of, label, linked, percent, text, together, wrapped
+from .svg import LINE_HEIGHT, frame, key_of, label, linked, percent, text, wrapped
 
 CELL, GAP = 40, 8
 LETTERS_A_HEAD = 9

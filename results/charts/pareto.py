@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from ..markup import format_html, together
 from . import twins
-from .svg import LINE_HEIGHT, SHARES, Reading, frame, key_of, label, linked, percent, rect, together, wrapped
+from .svg import LINE_HEIGHT, SHARES, Reading, frame, key_of, label, linked, percent, rect, wrapped
 
 BAR, GAP = 18, 14
 # On the narrowest phone: what a chart has, and what a letter of the figures at the end of a bar takes.

@@ -5,9 +5,11 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
-from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+
+from ..markup import format_html, format_html_join, together
 
 TOO_SMALL = "n too small"
 LINE_HEIGHT = 16
@@ -84,10 +86,6 @@ def frame(key: str, title: str, description: str, height: int, drawn: SafeString
     )
 
 
-def together(pieces: Iterable[SafeString]) -> SafeString:
-    return format_html_join("", "{}", ((piece,) for piece in pieces))
-
-
 def percent(share: float) -> str:
     """A share as a coordinate."""
     return f"{100 * share:.2f}%"
@@ -150,6 +148,7 @@ def label(lines: list[str], y: float, kind: str = "") -> SafeString:
     return together(text(words, "0", y + LINE_HEIGHT * place, kind=kind) for place, words in enumerate(lines))
 
 
+@cache
 def _class(kind: str) -> SafeString:
     return format_html(' class="{}"', kind) if kind else SafeString()
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from string import ascii_uppercase
 
-from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from ..markup import format_html, format_html_join, together
 from . import twins
-from .svg import RATINGS, Reading, Scale, circle, frame, hit, line, linked, percent, text, together
+from .svg import RATINGS, Reading, Scale, circle, frame, hit, line, linked, percent, text
 
 TOP, BOTTOM, HEIGHT = 30, 170, 212
 N_AT, LABEL_AT = 190, 208

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from .svg import TOO_SMALL, Reading, Scale, together
+from ..markup import format_html, format_html_join, together
+from .svg import TOO_SMALL, Reading, Scale
 
 NOTHING = SafeString()
 

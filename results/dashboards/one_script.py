@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.db.models import Count
+from django.utils.safestring import SafeString
 
 from ..counts.read_counts import RatingCounts
 from .agreed import Agreeing, read_agreeing
 from .asked import Asked, Rows
+from .cells import Ranking, ranking_of, rows_of_dimensions
 from .counting import Counting
 from .dimensions import Line
 from .known import Known
@@ -27,6 +29,18 @@ class ScriptDashboard:
     problems: Problems
     returning: Returning
     agreeing: Agreeing
+
+    @property
+    def dimensions(self) -> SafeString:
+        return rows_of_dimensions(self.total)
+
+    @property
+    def by_count(self) -> Ranking:
+        return ranking_of(self.problems.by_count, names_script=False)
+
+    @property
+    def by_biggest(self) -> Ranking:
+        return ranking_of(self.problems.by_biggest, names_script=False)
 
 
 def build_script_dashboard(counting: Counting, asked: Asked, known: Known, title: str) -> ScriptDashboard:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 
 from ..counts.read_counts import RatingCounts
 from .agreed import Agreeing, read_agreeing
 from .asked import Asked, LineSort, Rows
+from .cells import Ranking, cells_of_line, ranking_of, rows_of_dimensions
 from .counting import Counting
 from .dimensions import Cell, Line
 from .known import Known, KnownScript
@@ -65,12 +65,23 @@ class Dashboard:
 
     @property
     def cells_of_lines(self) -> list[tuple[Line, SafeString]]:
-        """Each line with its cells as HTML: a template would take most of the page's time for hundreds of them."""
-        return [(line, cells_as_html(line)) for line in self.lines]
+        return [(line, cells_of_line(line)) for line in self.lines]
 
     @property
     def cells_of_total(self) -> SafeString:
-        return cells_as_html(self.total)
+        return cells_of_line(self.total)
+
+    @property
+    def dimensions(self) -> SafeString:
+        return rows_of_dimensions(self.total)
+
+    @property
+    def by_count(self) -> Ranking:
+        return ranking_of(self.problems.by_count, names_script=True)
+
+    @property
+    def by_biggest(self) -> Ranking:
+        return ranking_of(self.problems.by_biggest, names_script=True)
 
 
 def build_dashboard(counting: Counting, asked: Asked, known: Known) -> Dashboard:
@@ -118,35 +129,3 @@ def arrange(lines: list[Line], sort: LineSort) -> list[Line]:
     with_mean = [line for line in lines if line.cell(sort.key).mean is not None]
     without = [line for line in lines if line.cell(sort.key).mean is None]
     return sorted(with_mean, key=lambda line: line.cell(sort.key).mean or 0, reverse=sort.is_descending) + without
-
-
-# --- the cells of a line ---
-
-
-def cells_as_html(line: Line) -> SafeString:
-    return SafeString("".join(_cell(cell) for cell in line.cells))
-
-
-def _cell(cell: Cell) -> str:
-    return f'<td class="number mean" data-label="{cell.dimension.name}">{_mean(cell)}{_not_applicable(cell)}</td>'
-
-
-def _mean(cell: Cell) -> SafeString | str:
-    """The mean and under it the interval and n, all one link to the ratings that they are taken from."""
-    reading = cell.reading
-    if cell.is_not_applicable:
-        return ""
-    if not reading.n:
-        return '<span class="quiet">0</span>'
-    interval = cell.interval.replace(" to ", "–")
-    n = f"{interval} · n {reading.n}" if interval else f"n {reading.n}"
-    value = f"<b>{cell.shown}</b>" if cell.shown else '<span class="quiet">n too small</span>'
-    # An address of ours, with nothing but keys in it that are quoted already.
-    return f'<a href="{escape(reading.href)}" data-count="{reading.n}">{value} <span class="n">{n}</span></a>'
-
-
-def _not_applicable(cell: Cell) -> SafeString | str:
-    figure = cell.not_applicable
-    if not figure.count:
-        return ""
-    return format_html('<a class="n" href="{}" data-count="{}">N/A {}</a>', figure.href, figure.count, figure.count)

@@ -225,6 +225,7 @@ REVIEWED = {
     "results/listing/cells.py": "a fixed badge, and one pattern in a line of its own just above its use",
     "results/listing/filter_form.py": "a select around attributes and options that format_html wrote",
     "results/listing/list_results.py": "lines that cells.py wrote, one after the other",
+    "results/markup.py": "escapes what Django's format_html escapes, as test_markup.py shows",
     "templates/accounts/mail/invitation.txt": "plain text",
     "templates/accounts/mail/password_reset.txt": "plain text",
     "templates/webhooks/mail/paused.txt": "plain text",
