@@ -254,9 +254,11 @@ def test_the_link_follows_the_filters_that_htmx_swaps(tester_client: Client, db:
     assert "query=camera%3Dyes" in part
 
 
-@pytest.mark.parametrize("path", ["/dashboard/", "/dashboard/coverage/"])
-def test_so_do_the_dashboards(manager_client: Client, path: str) -> None:
+@pytest.mark.parametrize("page", ["", "scripts/bad-news-day/", "coverage/", "compare/", "agreement/"])
+def test_so_do_the_dashboards(manager_client: Client, page: str) -> None:
     make.result(make.user(), make.script("bad-news-day"), make.build("1", is_current=True))
+    make.build("0")
+    path = f"/dashboard/{page}"
     assert f"/views/new/?page={path.replace('/', '%2F')}&amp;query=" in manager_client.get(path).text
 
 
