@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models import Exists, OuterRef
+
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
 
@@ -78,8 +80,8 @@ def _waiting(user: User, reason: QueuedFor) -> Waiting | None:
 
 
 def _reviews_of(user: User) -> ReviewQuerySet:
-    seen = Result.objects.visible_to(user)
-    return Review.objects.filter(reviewer=user, result__in=seen).select_related("result__script_version")
+    seen = Result.objects.visible_to(user).filter(pk=OuterRef("result"))
+    return Review.objects.filter(Exists(seen), reviewer=user).select_related("result__script_version")
 
 
 def _begun(user: User, mine: ReviewQuerySet, now: datetime) -> list[Begun]:

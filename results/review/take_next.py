@@ -37,7 +37,7 @@ def take_next(reviewer: User, now: datetime) -> Result | None:
 def waiting_for(reviewer: User) -> ResultQuerySet:
     """What waits and this reviewer has not begun, in order. Read off an index, and no further than to its first row."""
     mine = Review.objects.filter(result=OuterRef("pk"), reviewer=reviewer)
-    return queue_of(reviewer).filter(~Exists(mine))
+    return queue_of(reviewer).filter(~IS_GOLD, ~Exists(mine))
 
 
 def left_by(reviewer: User) -> ResultQuerySet:
@@ -47,11 +47,14 @@ def left_by(reviewer: User) -> ResultQuerySet:
 
 
 def queue_of(user: User) -> ResultQuerySet:
-    """What waits for a review, as far as this person may know of it: not one's own results, and no gold."""
+    """What waits for a review, as far as this person may know of it: not one's own results.
+
+    Gold is among it, which waits for ever: nothing that is counted may change when a result becomes gold.
+    """
     waiting = Result.objects.visible_to(user).filter(queued_for__lt=QueuedFor.PICK)
     if not user.is_trained:  # as an equality, too: else SQLite reads past all that is hidden at the head of the queue
         waiting = waiting.filter(filed_as_safety__in=[False])
-    return waiting.exclude(tester=user).filter(~IS_GOLD).order_by("queued_for", "id")
+    return waiting.exclude(tester=user).order_by("queued_for", "id")
 
 
 def _is_held_at(now: datetime) -> Exists:
