@@ -74,7 +74,7 @@ def _waiting(user: User, reason: QueuedFor) -> Waiting | None:
     if reason == QueuedFor.PICK:
         return None
     done = Review.objects.filed().filter(reviewer=user).values("result")
-    rows = queue_of(user).filter(queued_for=reason).exclude(pk__in=done).order_by()
+    rows = queue_of(user, reason).exclude(pk__in=done).order_by()
     count = rows[: MOST_COUNTED + 1].count()
     return Waiting(reason, min(count, MOST_COUNTED), count > MOST_COUNTED)
 

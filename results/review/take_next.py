@@ -46,12 +46,14 @@ def left_by(reviewer: User) -> ResultQuerySet:
     return queue_of(reviewer).filter(pk__in=begun.values("result"))
 
 
-def queue_of(user: User) -> ResultQuerySet:
-    """What waits for a review, as far as this person may know of it: not one's own results.
+def queue_of(user: User, reason: QueuedFor | None = None) -> ResultQuerySet:
+    """What waits for a review, or for this one reason, as far as this person may know of it: not one's own results.
 
     Gold is among it, which waits for ever: nothing that is counted may change when a result becomes gold.
     """
-    waiting = Result.objects.visible_to(user).filter(queued_for__lt=QueuedFor.PICK)
+    # One reason alone is asked for as an equality and nothing more, or SQLite reads all the others, too.
+    asked = {"queued_for__lt": QueuedFor.PICK} if reason is None else {"queued_for": reason}
+    waiting = Result.objects.visible_to(user).filter(**asked)
     if not user.is_trained:  # as an equality, too: else SQLite reads past all that is hidden at the head of the queue
         waiting = waiting.filter(filed_as_safety__in=[False])
     return waiting.exclude(tester=user).order_by("queued_for", "id")
