@@ -25,6 +25,7 @@ from scripts_catalog.models import Script
 
 from ..models import DIMENSION_KEYS, RATINGS, MonthCount, MonthTag, Result, Source
 from .keep_counts import COUNTED, TAGGED, Place, Tally, month_of
+from .take_time import take_time
 
 log = logging.getLogger(__name__)
 
@@ -54,12 +55,12 @@ Find = Callable[[], Found]
 
 def compare_counts() -> list[Differences]:
     """What is out of step now. Writes nothing and keeps nobody waiting."""
-    return [found for find in _comparisons() if (found := _told(find()))]
+    return [found for find in _comparisons() if (found := _looked(find))]
 
 
 def rebuild_counts() -> list[Differences]:
     """Put right what is out of step, and say what it was, in the audit trail too. Where nothing is, nobody waits."""
-    return [found for find in _comparisons() if (found := _told(find()) and _put_right(find, _record))]
+    return [found for find in _comparisons() if (found := _looked(find) and _put_right(find, _record))]
 
 
 def count_months_not_counted() -> int:
@@ -78,8 +79,13 @@ def _comparisons() -> Iterator[Find]:
     yield _difference_of_runs
 
 
+def _looked(find: Find) -> Differences | None:
+    with take_time():
+        return _told(find())
+
+
 def _put_right(find: Find, tell: Callable[[Differences], None] = lambda told: None) -> Differences | None:
-    with transaction.atomic():
+    with transaction.atomic(), take_time():
         _take_turn()
         found = find()
         told = _told(found)
@@ -99,7 +105,6 @@ def _take_turn() -> None:
     """Two rebuilds at once would add the same difference twice. SQLite has one writer anyway."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
-            cursor.execute("SET LOCAL statement_timeout = '10min'")
             cursor.execute("SELECT pg_advisory_xact_lock(%s, 0)", [ONE_AT_A_TIME])
 
 

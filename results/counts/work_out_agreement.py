@@ -20,6 +20,7 @@ from emma_eval.scoring.agreement import Alpha, Untold, alpha_of_counts
 
 from ..models import DIMENSION_KEYS, RATINGS, Agreement, Result, ResultQuerySet
 from .changes import changed_since
+from .take_time import take_time
 
 WHY = {
     Untold.NO_PAIR: "No two testers have rated the same script on the same build.",
@@ -68,8 +69,9 @@ class _Table:
         place = Window(RowNumber(), [F(column) for column in OF_A_TESTER], [F("called_at").desc(), F("id").desc()])
         latest = rows.rated().order_by().annotate(place=place).filter(place=1)
         fields = latest.values_list(*OF_A_TESTER, *DIMENSION_KEYS)
-        for script, build, tester, *ratings in fields.iterator(chunk_size=ROWS_AT_ONCE):
-            table._add((script, build), tester, ratings)
+        with take_time():
+            for script, build, tester, *ratings in fields.iterator(chunk_size=ROWS_AT_ONCE):
+                table._add((script, build), tester, ratings)
         return table
 
     def _add(self, key: tuple[str, str], tester: int, ratings: list[int | None]) -> None:
