@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.urls import reverse
-from django.utils.formats import date_format
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 
@@ -104,7 +104,8 @@ class Ranking:
 
 def ranking_of(ranked: Sequence[Shown], *, names_script: bool) -> Ranking:
     """`names_script`: on a page of many scripts a call says which one was run."""
-    items = [_problem(shown, reverse("results"), names_script=names_script) for shown in ranked]
+    results = reverse("results")
+    items = [_problem(shown, results, names_script=names_script) for shown in ranked]
     return Ranking(together(items[:MOST_RANKED]), together(items[MOST_RANKED:]))
 
 
@@ -134,10 +135,15 @@ def _call(call: Example, href: str, *, names_script: bool) -> SafeString:
         href,
         format_html('<span aria-hidden="true">▶ </span>') if call.has_recording else NOTHING,
         format_html("<bdi>{}</bdi>, ", call.title) if names_script else NOTHING,
-        date_format(localtime(call.called_at), "j M"),
+        _day(call.called_at),
         call.tester,
         format_html('<span class="visually-hidden">, with a recording</span>') if call.has_recording else NOTHING,
     )
+
+
+def _day(when: datetime) -> str:
+    local = localtime(when)
+    return f"{local.day} {local:%b}"
 
 
 def _tickets(tickets: Sequence[Ticket]) -> SafeString:

@@ -7,21 +7,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
+
+from django.db.models import Sum
 
 from emma_eval.accounts.models import User
+from scripts_catalog.models import sort_key_of
 
 from ..counts.read_counts import (
     Key,
     Months,
     RatingCounts,
+    TagCount,
     TagCounts,
-    read_month_tags,
     read_months,
     read_rows,
     read_tags,
 )
 from ..listing.filters import Filters
-from ..models import Result, ResultQuerySet, Source
+from ..models import MonthTag, Result, ResultQuerySet, Source
 from .asked import month_of
 
 MET_BEFORE = "met_emma_before"
@@ -52,6 +56,10 @@ class Counting:
         """The results themselves, whoever tagged them."""
         return self.filters.but(tags=Source.FILED.value).narrow(Result.objects.visible_to(self.user))
 
+    @property
+    def of_every_build(self) -> Counting:
+        return Counting(self.user, self.filters.but(build=""))
+
     def ratings(self, *by: str) -> dict[Key, RatingCounts]:
         """The counts of ratings by key, in one query. `by`: any of `read_counts.BY_MONTH`."""
         if not self.is_by_months:
@@ -64,20 +72,28 @@ class Counting:
                 found[short] = found[short] + counts if short in found else counts
         return found
 
-    def tags(self, source: Source) -> TagCounts:
-        """How often each problem was tagged, in two queries."""
+    def tags(self, source: Source, of: RatingCounts) -> TagCounts:
+        """How often each problem was tagged; `of`: the counts of the same results, so that n isn't counted again."""
         if not self.is_by_months:
             return read_tags(self.rows, source).get((), TagCounts(source))
-        kept = read_month_tags(self.user, source, months=self.months, by=(MET_BEFORE,), **self._place())
-        return _together(source, [counts for (met_before,), counts in kept.items() if self._is_wanted(met_before)])
+        kept = MonthTag.objects.visible_to(self.user).filter(source=source, **self._lookups()).order_by()
+        counted = kept.values_list("tag").annotate(tagged_=Sum("tagged"), biggest_=Sum("biggest"))
+        tags = {tag: TagCount(tagged, biggest) for tag, tagged, biggest in counted if tagged}
+        return TagCounts(source, of.results if source == Source.FILED else of.reviewed, tags)
+
+    def _lookups(self) -> dict[str, Any]:
+        """What narrows the kept months."""
+        lookups = {
+            "build_id": sort_key_of(self.filters.build) or None,
+            "script_id": self.filters.script or None,
+            "script__area": self.filters.area or None,
+            "met_emma_before": self.filters.met_emma_before,
+            "month__range": self.months,
+        }
+        return {name: value for name, value in lookups.items() if value is not None}
 
     def _place(self) -> dict[str, str]:
         return {"build": self.filters.build, "area": self.filters.area, "script": self.filters.script}
 
     def _is_wanted(self, met_before: bool) -> bool:
         return self.filters.met_emma_before in (None, met_before)
-
-
-def _together(source: Source, found: list[TagCounts]) -> TagCounts:
-    tags = {tag: sum((each.of(tag) for each in found[1:]), found[0].of(tag)) for each in found for tag in each.tags}
-    return TagCounts(source, sum(each.n for each in found), tags)

@@ -1,8 +1,8 @@
 """Three example calls of each problem: which they are, and how they are found without reading every result.
 
 Of the results that carry a problem, those with a recording come first, then testers and scripts that were not shown
-yet, then the most recent. They are looked for among the latest results; only a problem of which fewer than three are
-found there is looked for among all of them.
+yet, then the most recent, of the twenty latest that carry it. They are looked for among the latest results; only a
+problem of which fewer than three are found there is looked for among all of them.
 """
 
 from __future__ import annotations
@@ -11,28 +11,23 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from heapq import nsmallest
+from operator import attrgetter
 from typing import Any
 
 from django.db.models import F, QuerySet, Window
 from django.db.models.functions import RowNumber
-from django.urls import reverse
 
-from ..models import Problem, Result, ReviewedProblem, Source
+from ..models import Problem, Result, ResultQuerySet, ReviewedProblem, Source
 from .counting import Counting
 
 EXAMPLES = 3
 LATEST = 300
 MOST_OF_A_PROBLEM = 20
-COLUMNS = (
-    "id",
-    "called_at",
-    "tester_id",
-    "tester__name",
-    "tester__email",
-    "script_id",
-    "script_version__title",
-    "recording_link",
-)
+COLUMNS = ("id", "called_at", "tester__name", "tester__email", "script_version__title", "recording_link")
+
+Tag = tuple[str, bool]  # a problem, and whether only as the biggest
+Carried = tuple[int, str, int | None]  # a result, a problem that it carries, and the problem's rank
 
 
 @dataclass(frozen=True)
@@ -41,10 +36,8 @@ class Example:
 
     id: int
     called_at: datetime
-    tester_id: int
     tester_name: str
     tester_email: str
-    script: str
     title: str
     recording_link: str
 
@@ -53,54 +46,64 @@ class Example:
         return bool(self.recording_link)
 
     @property
-    def href(self) -> str:
-        return reverse("result", args=[self.id])
-
-    @property
     def tester(self) -> str:
         return self.tester_name or self.tester_email
 
 
-Tag = tuple[str, bool]  # a problem, and whether only as the biggest
+@dataclass(frozen=True)
+class Candidate:
+    """What is looked at of a result to choose it. `age` grows from the latest call to the earliest."""
+
+    id: int
+    age: int
+    tester: int
+    script: object
+    has_recording: bool
 
 
-def find_examples(counting: Counting, source: Source, wanted: Collection[Tag]) -> dict[Tag, list[Example]]:
-    """At most three of each, the same ones each time. Two queries, and two more where a problem is rare."""
+def find_examples(counting: Counting, source: Source, wanted: Mapping[Tag, int]) -> dict[Tag, list[Example]]:
+    """At most three of each, the same ones each time. Three queries, and two more where a problem is rare.
+
+    `wanted`: how many results there are of each.
+    """
     if not wanted:
         return {}
-    latest = _latest(counting, source)
+    narrowed = counting.filters.but(tags=source.value)
+    in_order = narrowed.narrow_in_order(Result.objects.visible_to(counting.user), "called_at")
+    latest = _candidates(in_order, LATEST)
     carried = _tags_of(source, latest)
     found = _by_tag(latest, carried, wanted)
-    rare = {tag for tag, _ in (each for each in wanted if len(found.get(each, ())) < EXAMPLES)}
+    rare = {each[0] for each, there_are in wanted.items() if len(found.get(each, ())) < min(EXAMPLES, there_are)}
     if rare and len(latest) == LATEST:
-        more = _of_the_rare(counting, source, rare)
-        everything = {**more, **latest}
-        found = _by_tag(everything, [*carried, *_tags_of(source, more)], wanted)
-    return {tag: choose(examples) for tag, examples in found.items()}
+        carried += _tags_of_the_rare(counting, source, rare)
+        found = _by_tag(_candidates(in_order.filter(pk__in={result for result, *_ in carried})), carried, wanted)
+    chosen = {tag: choose(candidates) for tag, candidates in found.items()}
+    details = _details({each.id for those in chosen.values() for each in those})
+    return {tag: [details[each.id] for each in those if each.id in details] for tag, those in chosen.items()}
 
 
-def choose(examples: Iterable[Example]) -> list[Example]:
-    """Three of them, the most telling first."""
-    left = sorted(set(examples), key=lambda each: (each.called_at, each.id), reverse=True)
-    chosen: list[Example] = []
+def choose(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Three of the latest of them, the most telling first."""
+    left = nsmallest(MOST_OF_A_PROBLEM, set(candidates), key=attrgetter("age"))
+    chosen: list[Candidate] = []
     while left and len(chosen) < EXAMPLES:
-        testers, scripts = {each.tester_id for each in chosen}, {each.script for each in chosen}
-        best = min(left, key=lambda each: (not each.has_recording, each.tester_id in testers, each.script in scripts))
+        testers, scripts = {each.tester for each in chosen}, {each.script for each in chosen}
+        best = min(left, key=lambda each: (not each.has_recording, each.tester in testers, each.script in scripts))
         chosen.append(best)
         left.remove(best)
     return chosen
 
 
-def _latest(counting: Counting, source: Source) -> dict[int, Example]:
-    rows = counting.filters.but(tags=source.value).narrow_in_order(
-        Result.objects.visible_to(counting.user), "called_at"
-    )
-    return _read(rows.order_by("-called_at", "-id")[:LATEST])
+def _candidates(rows: ResultQuerySet, most: int | None = None) -> dict[int, Candidate]:
+    found = rows.order_by("-called_at", "-id").values_list("id", "tester_id", "script_id", "recording_link")[:most]
+    return {
+        key: Candidate(key, age, tester, script, bool(link)) for age, (key, tester, script, link) in enumerate(found)
+    }
 
 
-def _read(rows: QuerySet[Result]) -> dict[int, Example]:
-    found = rows.values_list(*COLUMNS)
-    return {row[0]: Example(*row) for row in found}
+def _details(keys: Collection[int]) -> dict[int, Example]:
+    """`keys` are of results that the viewer may see."""
+    return {row[0]: Example(*row) for row in Result.objects.filter(pk__in=keys).order_by().values_list(*COLUMNS)}
 
 
 def _problems(source: Source) -> tuple[QuerySet[Any], str]:
@@ -110,24 +113,27 @@ def _problems(source: Source) -> tuple[QuerySet[Any], str]:
     return ReviewedProblem.objects.filter(review__stands=True), "review__result"
 
 
-def _tags_of(source: Source, results: Mapping[int, Example]) -> list[tuple[int, str, int | None]]:
+def _tags_of(source: Source, results: Collection[int]) -> list[Carried]:
     problems, path = _problems(source)
     return list(problems.filter(**{f"{path}__in": list(results)}).order_by().values_list(f"{path}_id", "tag", "rank"))
 
 
 def _by_tag(
-    results: Mapping[int, Example], carried: Iterable[tuple[int, str, int | None]], wanted: Collection[Tag]
-) -> dict[Tag, list[Example]]:
-    found: dict[Tag, list[Example]] = defaultdict(list)
+    results: Mapping[int, Candidate], carried: Iterable[Carried], wanted: Collection[Tag]
+) -> dict[Tag, list[Candidate]]:
+    found: dict[Tag, list[Candidate]] = defaultdict(list)
     for result, tag, rank in carried:
-        for key in ((tag, False), *(((tag, True),) if rank == 1 else ())):
-            if key in wanted:
-                found[key].append(results[result])
+        if result not in results:  # corrected since the one was read and before the other was
+            continue
+        if (tag, False) in wanted:
+            found[tag, False].append(results[result])
+        if rank == 1 and (tag, True) in wanted:
+            found[tag, True].append(results[result])
     return found
 
 
-def _of_the_rare(counting: Counting, source: Source, tags: Collection[str]) -> dict[int, Example]:
-    """The most recent results of these problems, those where it is the biggest first."""
+def _tags_of_the_rare(counting: Counting, source: Source, tags: Collection[str]) -> list[Carried]:
+    """Of these problems the most recent results, those where it is the biggest first."""
     problems, path = _problems(source)
     place = Window(
         RowNumber(),
@@ -136,5 +142,4 @@ def _of_the_rare(counting: Counting, source: Source, tags: Collection[str]) -> d
     )
     within = problems.filter(**{f"{path}__in": counting.rows.order_by().values("pk")}, tag__in=tags)
     first = within.order_by().alias(place=place).filter(place__lte=MOST_OF_A_PROBLEM)
-    keys = list(first.values_list(f"{path}_id", flat=True))
-    return _read(Result.objects.visible_to(counting.user).filter(pk__in=keys))
+    return list(first.values_list(f"{path}_id", "tag", "rank"))

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import Count
+from django.db.models import Exists, OuterRef
 from django.utils.safestring import SafeString
 
-from ..counts.read_counts import RatingCounts
+from emma_eval.accounts.models import User
+from scripts_catalog.models import sort_key_of
+
+from ..counts.read_counts import Key, RatingCounts
 from .agreed import Agreeing, read_agreeing
 from .asked import Asked, Rows
 from .cells import Ranking, ranking_of, rows_of_dimensions
-from .counting import Counting
+from .counting import MET_BEFORE, Counting
 from .dimensions import Line
 from .known import Known
 from .problems import Problems, rank_problems
 from .returning import Returning, compare_returning
 from .trends import Trends, trends_of
+
+MANY_RUNS = 2_000
 
 
 @dataclass(frozen=True)
@@ -45,20 +52,32 @@ class ScriptDashboard:
 
 def build_script_dashboard(counting: Counting, asked: Asked, known: Known, title: str) -> ScriptDashboard:
     """All figures of the page; the number of queries does not depend on the number of results."""
-    counted, slug = counting.ratings("met_emma_before"), counting.filters.script
+    every_build = counting.of_every_build.ratings("build", MET_BEFORE)
+    chosen, slug = sort_key_of(counting.filters.build), counting.filters.script
+    counted = {key: counts for key, counts in every_build.items() if chosen in ("", key[0])}
     rows = Rows.of(counting.filters)
     total = sum(counted.values(), RatingCounts())
-    by_script = {(slug, met_before): counts for (met_before,), counts in counted.items()}
     return ScriptDashboard(
         total=Line("", title, total, rows),
-        people=_people(counting) if total.runs else 0,
-        trends=trends_of(counting, asked.over, known),
-        problems=rank_problems(counting, asked.source),
-        returning=compare_returning(by_script, rows),
+        people=_people(counting, total.runs),
+        trends=trends_of(counting, asked.over, known, _folded(every_build, 0)),
+        problems=rank_problems(counting, asked.source, total),
+        returning=compare_returning({(slug, met): side for met, side in _folded(counted, 1).items()}, rows),
         agreeing=read_agreeing(counting.user, counting.filters),
     )
 
 
-def _people(counting: Counting) -> int:
-    found = counting.rows.filter(never_started=False).order_by().aggregate(people=Count("tester", distinct=True))
-    return int(found["people"])
+def _folded(counted: Mapping[Key, RatingCounts], place: int) -> dict[Any, RatingCounts]:
+    """By one part of the key alone."""
+    found: dict[Any, RatingCounts] = {}
+    for key, counts in counted.items():
+        found[key[place]] = found[key[place]] + counts if key[place] in found else counts
+    return found
+
+
+def _people(counting: Counting, runs: int) -> int:
+    """How many ran it. Of many runs it is quicker to look for one of each person than to look at every run."""
+    ran = counting.rows.filter(never_started=False)
+    if runs < MANY_RUNS:
+        return ran.order_by().values("tester").distinct().count()
+    return User.objects.filter(Exists(ran.filter(tester=OuterRef("pk")))).count()

@@ -89,11 +89,12 @@ def build_dashboard(counting: Counting, asked: Asked, known: Known) -> Dashboard
     counted = counting.ratings("script", "met_emma_before")
     rows = Rows.of(counting.filters)
     lines = _lines(counted, known, rows)
+    total = sum((line.counts for line in lines), RatingCounts())
     return Dashboard(
         lines=arrange(lines, asked.sort),
-        total=Line("", "All scripts", sum((line.counts for line in lines), RatingCounts()), rows),
+        total=Line("", "All scripts", total, rows),
         trends=trends_of(counting, asked.over, known),
-        problems=rank_problems(counting, asked.source),
+        problems=rank_problems(counting, asked.source, total),
         returning=compare_returning(counted, rows),
         covered=_covered(lines, known, counting.filters.area),
         agreeing=read_agreeing(counting.user, counting.filters),

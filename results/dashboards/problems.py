@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from django.utils.safestring import SafeString
 
@@ -11,7 +12,7 @@ from scripts_catalog import taxonomy
 
 from ..charts.pareto import Pareto, TagBar, pareto_figure
 from ..charts.svg import SHARES, Reading
-from ..counts.read_counts import TagCounts
+from ..counts.read_counts import RatingCounts, TagCounts
 from ..models import Source, Ticket
 from ..tickets.show_tickets import tickets_by_tag
 from .asked import Figure, Rows
@@ -20,6 +21,7 @@ from .examples import Example, Tag, find_examples
 from .readings import share_reading
 
 MOST_RANKED = 10
+_drawn = lru_cache(16)(pareto_figure)
 
 
 @dataclass(frozen=True)
@@ -69,18 +71,20 @@ class Problems:
         return self.source.label.lower()
 
 
-def rank_problems(counting: Counting, source: Source) -> Problems:
-    """Every problem that was used. One whose place in the overall order is not known is nobody's biggest."""
-    counts = counting.tags(source)
+def rank_problems(counting: Counting, source: Source, of: RatingCounts) -> Problems:
+    """Every problem that was used. One whose place in the overall order is not known is nobody's biggest.
+
+    `of`: the counts of the same results.
+    """
+    counts = counting.tags(source, of)
     rows = Rows.of(counting.filters, source)
     found = [_ranked(counts, tag, rows) for tag in counts.tags]
     by_count = sorted(found, key=lambda each: (-each.often.count, -each.biggest.count, each.label))
     by_biggest = sorted(
         (each for each in found if each.biggest.count), key=lambda each: (-each.biggest.count, each.label)
     )
-    shown = {(each.tag, False) for each in by_count[:MOST_RANKED]} | {
-        (each.tag, True) for each in by_biggest[:MOST_RANKED]
-    }
+    shown = {(each.tag, False): each.often.count for each in by_count[:MOST_RANKED]}
+    shown |= {(each.tag, True): each.biggest.count for each in by_biggest[:MOST_RANKED]}
     beside = _Beside(
         find_examples(counting, source, shown), tickets_by_tag(counting.user, counting.filters.script) if found else {}
     )
@@ -127,4 +131,4 @@ def _chart(source: Source, n: int, found: Sequence[Ranked]) -> SafeString:
         for each in found
     ]
     title = f"How often each problem was tagged, and how often as the biggest, {source.label.lower()}"
-    return pareto_figure(Pareto("problems-drawn", title, n, tuple(bars)))
+    return _drawn(Pareto("problems-drawn", title, n, tuple(bars)))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from django.utils.safestring import SafeString
 
@@ -21,6 +22,7 @@ from .dimensions import RATED
 from .readings import mean_reading
 
 RETURNING, FIRST_TIME = "Returning users", "First-time users"
+_drawn = lru_cache(16)(dumbbell_figure)
 ByScript = Mapping[tuple[str, bool], RatingCounts]
 
 
@@ -59,7 +61,7 @@ def compare_returning(counted: ByScript, rows: Rows) -> Returning:
             )
         )
     title = "Mean ratings of returning and of first-time users, as filed"
-    return Returning(dumbbell_figure(Dumbbell("returning", title, RETURNING, FIRST_TIME, tuple(pairs))), tuple(said))
+    return Returning(_drawn(Dumbbell("returning", title, RETURNING, FIRST_TIME, tuple(pairs))), tuple(said))
 
 
 def _sum(counts: list[tuple[int, ...]]) -> tuple[int, ...]:

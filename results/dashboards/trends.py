@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from functools import lru_cache
 from typing import Any
 
 from django.db.models import IntegerField, OuterRef, Subquery
@@ -33,6 +34,10 @@ from .readings import mean_reading
 
 MOST_BUILDS, MOST_WEEKS = 12, 26
 WEEK = timedelta(days=7)
+KEPT_CHARTS = 96
+FIRST_EDITION = 1
+_drawn = lru_cache(KEPT_CHARTS)(trend_figure)  # people come back to the same figures, with other filters beside
+ByBuild = Mapping[str, RatingCounts]  # by their sort keys
 
 
 @dataclass(frozen=True)
@@ -80,11 +85,17 @@ class Trends:
     unrated: tuple[taxonomy.Dimension, ...]
 
 
-def trends_of(counting: Counting, over: Over, known: Known) -> Trends:
-    """Over builds whichever build is chosen, since a build alone has no trend; over weeks of what is counted."""
-    stops = _over_builds(counting, known) if over == Over.BUILD else _over_weeks(counting)
+def trends_of(counting: Counting, over: Over, known: Known, by_build: ByBuild | None = None) -> Trends:
+    """Over builds whichever build is chosen, since a build alone has no trend; over weeks of what is counted.
+
+    `by_build`: the counts of every build, where they are at hand.
+    """
+    if over == Over.BUILD:
+        stops = _over_builds(counting, known, _count_builds(counting) if by_build is None else by_build)
+    else:
+        stops = _over_weeks(counting)
     rated = [each for each in taxonomy.DIMENSIONS if any(stop.counts.n(each.key) for stop in stops)]
-    charts = tuple((dimension, trend_figure(_trend(dimension, over, stops))) for dimension in rated)
+    charts = tuple((dimension, _drawn(_trend(dimension, over, stops))) for dimension in rated)
     unrated = tuple(each for each in taxonomy.DIMENSIONS if each not in rated)
     return Trends(over, MOST_BUILDS if over == Over.BUILD else MOST_WEEKS, stops, charts, unrated)
 
@@ -102,10 +113,12 @@ def _trend(dimension: taxonomy.Dimension, over: Over, stops: Sequence[Stop]) -> 
 # --- over builds ---
 
 
-def _over_builds(counting: Counting, known: Known) -> tuple[Stop, ...]:
-    every_build = Counting(counting.user, counting.filters.but(build=""))
-    found = {key: counts for (key,), counts in every_build.ratings("build").items() if counts.runs}
-    keys = sorted(found)[-MOST_BUILDS:]
+def _count_builds(counting: Counting) -> ByBuild:
+    return {key: counts for (key,), counts in counting.of_every_build.ratings("build").items()}
+
+
+def _over_builds(counting: Counting, known: Known, found: ByBuild) -> tuple[Stop, ...]:
+    keys = sorted(key for key, counts in found.items() if counts.runs)[-MOST_BUILDS:]
     methods = _methods_by_build(counting.user, counting.filters.script, keys)
     return tuple(
         Stop(
@@ -119,14 +132,18 @@ def _over_builds(counting: Counting, known: Known) -> tuple[Stop, ...]:
 
 
 def _methods_by_build(user: User, script: str, builds: Sequence[str]) -> Mapping[str, Methods]:
-    return _of_script(user, script, builds) if script else _editions_by_build(user, builds)
+    numbers = _numbers(user, script)
+    if len(numbers) > 1:
+        return _of_versions(user, script, builds, numbers)
+    of_one = frozenset(numbers.values())
+    return {key: Methods(found, of_one) for key, found in _editions_by_build(user, script, builds).items()}
 
 
-def _of_script(user: User, script: str, builds: Sequence[str]) -> Mapping[str, Methods]:
-    """Which versions of a script were run on each build: read off an index that has nothing else."""
+def _of_versions(user: User, script: str, builds: Sequence[str], numbers: Mapping[int, int]) -> Mapping[str, Methods]:
+    """Which versions of a script were run on each build: read off an index that holds nothing else."""
     rows = Result.objects.visible_to(user).filter(script_id=script, build_id__in=builds, never_started=False)
     found = rows.order_by().values_list("build_id", "taxonomy_edition", "script_version_id").distinct()
-    return _methods(found, _numbers(user, script))
+    return _methods(found, numbers)
 
 
 def _numbers(user: User, script: str) -> Mapping[int, int]:
@@ -147,12 +164,15 @@ def _methods(rows: Iterable[tuple[Any, ...]], numbers: Mapping[int, int]) -> dic
     return {key: Methods(frozenset(editions[key]), frozenset(versions[key])) for key in editions}
 
 
-def _editions_by_build(user: User, builds: Sequence[str]) -> Mapping[str, Methods]:
+def _editions_by_build(user: User, script: str, builds: Sequence[str]) -> Mapping[str, frozenset[int]]:
     """From the first and the last result that was filed on each build: an edition only ever follows an older one."""
-    of_build = Result.objects.visible_to(user).filter(build=OuterRef("sort_key")).values("taxonomy_edition")
+    if taxonomy.EDITION == FIRST_EDITION:
+        return dict.fromkeys(builds, frozenset({FIRST_EDITION}))
+    rows = Result.objects.visible_to(user).filter(build=OuterRef("sort_key"))
+    of_build = (rows.filter(script_id=script) if script else rows).values("taxonomy_edition")
     first, last = (Subquery(of_build.order_by(order)[:1], output_field=IntegerField()) for order in ("id", "-id"))
-    rows = Build.objects.filter(sort_key__in=builds).order_by().values_list("sort_key", first, last)
-    return {key: Methods(frozenset(range(low, high + 1))) for key, low, high in rows if low is not None}
+    found = Build.objects.filter(sort_key__in=builds).order_by().values_list("sort_key", first, last)
+    return {key: frozenset(range(low, high + 1)) for key, low, high in found if low is not None}
 
 
 # --- over weeks ---

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from emma_eval.accounts.models import User
 from results.dashboards import examples
 from results.dashboards.counting import Counting
-from results.dashboards.examples import Example, choose, find_examples
+from results.dashboards.examples import Candidate, choose, find_examples
 from results.listing.filters import Filters
 from results.models import Result, Source
 from scripts_catalog.models import Build, Script
@@ -26,10 +26,9 @@ ANYWHERE = ("too_long", False)
 BIGGEST = ("too_long", True)
 
 
-def example(number: int, *, tester: int = 1, script: str = "a", recording: bool = True) -> Example:
+def example(number: int, *, tester: int = 1, script: str = "a", recording: bool = True) -> Candidate:
     """The higher its number, the later it was called."""
-    link = "https://recordings.example.test/1" if recording else ""
-    return Example(number, NOON + timedelta(hours=number), tester, "Tess", "", script, "A", link)
+    return Candidate(number, 100 - number, tester, script, recording)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +44,7 @@ def example(number: int, *, tester: int = 1, script: str = "a", recording: bool 
         ([example(1, tester=2, recording=False), example(2), example(3), example(4)], [4, 3, 2]),
     ],
 )
-def test_which_three_are_chosen(there: list[Example], chosen: list[int]) -> None:
+def test_which_three_are_chosen(there: list[Candidate], chosen: list[int]) -> None:
     assert [each.id for each in choose(there)] == chosen
     assert [each.id for each in choose([*there, *reversed(there)])] == chosen
 
@@ -61,7 +60,7 @@ def build(db: None) -> Build:
 
 
 def found(user: User, *wanted: tuple[str, bool], source: Source = Source.FILED, **filters: str) -> list[list[int]]:
-    there = find_examples(Counting(user, Filters(**filters)), source, set(wanted))
+    there = find_examples(Counting(user, Filters(**filters)), source, dict.fromkeys(wanted, 99))
     return [[each.id for each in there.get(tag, [])] for tag in wanted]
 
 

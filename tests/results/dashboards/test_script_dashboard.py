@@ -168,7 +168,8 @@ def test_agreement_that_was_not_worked_out_is_no_figure(
     tester: User, manager_client: CountedClient, script: Script, build: Build
 ) -> None:
     make.result(tester, script, build)
-    assert "Not worked out yet: that is done beside the pages, within the hour." in manager_client.get("/dashboard/").text
+    page = manager_client.get("/dashboard/").text
+    assert "Not worked out yet: that is done beside the pages, within the hour." in page
 
 
 def test_what_machines_would_say_is_told_as_not_yet_measured(

@@ -10,6 +10,7 @@ import pytest
 from emma_eval.accounts.models import User
 from results.dashboards.trends import MOST_BUILDS, MOST_WEEKS, Methods, Stop
 from results.models import Result
+from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, Script, ScriptVersion
 from tests import make
 from tests.results.dashboards.conftest import CountedClient, counted_client_of
@@ -114,8 +115,9 @@ def test_a_new_version_breaks_a_trend_over_weeks_and_a_week_without_calls_does_n
 @pytest.mark.parametrize("path", ["/dashboard/", "/dashboard/scripts/edited/"])
 @pytest.mark.parametrize("over", ["build", "week"])
 def test_a_new_edition_of_the_tags_breaks_every_trend(
-    manager_client: CountedClient, script: Script, path: str, over: str
+    manager_client: CountedClient, script: Script, path: str, over: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(taxonomy, "EDITION", 2)
     for number, edition in enumerate((1, 1, 2)):
         fields = {"called_at": MONDAY + timedelta(weeks=number), "taxonomy_edition": edition}
         run(script, make.build(f"2026.{number}"), **fields)
