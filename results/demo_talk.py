@@ -9,9 +9,9 @@ from emma_eval.accounts.models import User
 from scripts_catalog.models import Script
 
 from .comments.comment_on import comment_on
-from .models import Comment, GoldAnswer, Result, Ticket
+from .models import Comment, GoldAnswer, QueuedFor, Result, Ticket
 from .review.file_review import Judged, file_review, tags_of
-from .review.gold import may_become_gold, set_gold
+from .review.gold import set_gold
 from .review.hold_result import begin_review
 from .tickets.link_ticket import About, link_ticket
 
@@ -81,8 +81,9 @@ def _make_gold(
     script: str, why: str, answer: Callable[[tuple[str, ...]], tuple[str, ...]] | None, now: datetime
 ) -> None:
     result = Result.objects.filter(script=Script.objects.get(slug=script)).earliest("called_at")
-    if not may_become_gold(result):
+    if result.reviewed_at is not None or result.reviews.exists():
         return  # the reviewer took it by chance
+    Result.objects.filter(pk=result.pk, queued_for=None).update(queued_for=QueuedFor.SAMPLE)
     tags, lead, reviewer = tags_of(result), _person("lea"), _person("eva")
     set_gold(lead, result.pk, tags, why)
     GoldAnswer.objects.filter(result=result).update(set_at=now - timedelta(days=6))

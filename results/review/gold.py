@@ -1,7 +1,8 @@
 """Gold results: their answer is known, and they are mixed into the queue to see how well reviewers agree with it.
 
-Which results are gold is known to leads alone. So only what nobody has reviewed becomes gold, for then nothing of it
-changes for anybody else (docs/decisions/0107-*); and when a reviewer meets one follows no rhythm that could be counted.
+Which results are gold is known to leads alone. So only what waits for a review becomes gold, and it waits on: nothing
+of it changes for anybody else (docs/decisions/0107-*). And when a reviewer meets one follows no rhythm that could be
+counted.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from .open_to import IS_GOLD
 MOST_LOOKED_AT = 200
 
 
-class ReviewedBeforeError(Exception):
-    """Somebody has reviewed the result or has begun to, so it can't become gold. Nothing was changed."""
+class CannotBeGoldError(Exception):
+    """The result does not wait for a review, or somebody has begun one. Nothing was changed."""
 
 
 def set_gold(lead: User, result_pk: int, tags: Sequence[str], why: str) -> GoldAnswer:
@@ -37,18 +38,11 @@ def set_gold(lead: User, result_pk: int, tags: Sequence[str], why: str) -> GoldA
         result = lock(result_pk)
         was = GoldAnswer.objects.filter(result=result).first()
         if (was is None or was.retired_at is not None) and not may_become_gold(result):
-            raise ReviewedBeforeError
-        _disguise(result)
+            raise CannotBeGoldError
         said = {"tags": list(tags), "why": why, "set_by": lead, "set_at": timezone.now(), "retired_at": None}
         answer, _ = GoldAnswer.objects.update_or_create(result=result, defaults=said)
         _record(lead, "set a gold answer" if was is None else "changed a gold answer", result)
     return answer
-
-
-def _disguise(result: Result) -> None:
-    """Everything that the queue gives has a reason for being there, which the reviewer reads; so has gold."""
-    if result.queued_for is None:
-        Result.objects.filter(pk=result.pk).update(queued_for=QueuedFor.SAMPLE)
 
 
 def retire_gold(lead: User, result_pk: int) -> bool:
@@ -63,8 +57,12 @@ def retire_gold(lead: User, result_pk: int) -> bool:
 
 
 def may_become_gold(result: Result) -> bool:
-    """Nobody has a review of it, filed or begun; answers to an earlier gold of it don't count."""
-    return result.reviewed_at is None and not result.reviews.filter(is_of_gold=False).exists()
+    """It waits in the queue, as it will go on to do, and nobody has a review of it, filed or begun.
+
+    Answers to an earlier gold of it don't count.
+    """
+    waits = result.queued_for is not None and result.queued_for < QueuedFor.PICK and result.reviewed_at is None
+    return waits and not result.reviews.filter(is_of_gold=False).exists()
 
 
 def gold_shown_to(user: User) -> ResultQuerySet:

@@ -28,7 +28,7 @@ from ..review.agreement_of_reviewers import (
 from ..review.compare_tags import label_of
 from ..review.file_review import tags_of
 from ..review.gold import (
-    ReviewedBeforeError,
+    CannotBeGoldError,
     gold_shown_to,
     may_become_gold,
     name_in_the_trail,
@@ -37,7 +37,10 @@ from ..review.gold import (
 )
 from ..review.gold_form import GoldForm
 
-REVIEWED = "Somebody has reviewed this result, or has begun to, so it can’t become gold. Pick one that nobody reviewed."
+REFUSED = (
+    "This result can’t become gold: it doesn’t wait in the queue, or somebody has begun to review it. Nothing of a "
+    "result may change for others when it becomes gold, so pick one that waits and that nobody has begun."
+)
 
 
 @dataclass(frozen=True)
@@ -92,15 +95,15 @@ def gold_set(request: UserRequest, pk: int) -> HttpResponse:
     is_refused = (answer is None or answer.retired_at is not None) and not may_become_gold(result)
     if form.is_valid() and not is_refused:
         return _set(request, result, form)
-    context = {"form": form, "result": result, "answer": answer, "refused": REVIEWED if is_refused else ""}
+    context = {"form": form, "result": result, "answer": answer, "refused": REFUSED if is_refused else ""}
     return render(request, "results/gold_set.html", context, status=422 if form.is_bound else 200)
 
 
 def _set(request: UserRequest, result: Result, form: GoldForm) -> HttpResponse:
     try:
         set_gold(request.user, result.pk, form.tags, form.cleaned_data["why"])
-    except ReviewedBeforeError:
-        messages.warning(request, REVIEWED)
+    except CannotBeGoldError:
+        messages.warning(request, REFUSED)
         return redirect("gold_set", result.pk)
     messages.success(request, "The answer is set. Reviewers meet this result among others, and are not told.")
     return redirect("gold")

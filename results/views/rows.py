@@ -17,6 +17,7 @@ from ..listing.choices import choices_for
 from ..listing.filter_form import FilterForm
 from ..listing.list_results import Asked, list_results, read_asked
 from ..models import GoldAnswer, Result
+from ..review.gold import may_become_gold
 from ..review.show_reviews import show_reviews
 from ..show_result import show_result
 from ..tickets.show_tickets import FOLLOWERS, tickets_of
@@ -88,4 +89,5 @@ def _of_leads(request: UserRequest, result: Result) -> dict[str, object]:
     """Whether it is gold: nobody else's page knows."""
     if not request.user.has_role(Role.EVAL_LEAD):
         return {}
-    return {"is_lead": True, "gold": GoldAnswer.objects.filter(result=result).first()}
+    gold = GoldAnswer.objects.filter(result=result).first()
+    return {"is_lead": True, "gold": gold, "may_be_gold": may_become_gold(result)}

@@ -16,7 +16,7 @@ from emma_eval.accounts.models import Training, User
 from emma_eval.accounts.roles import Role
 from emma_eval.webhooks.models import Delivery, Endpoint, Try
 from results.comments.comment_on import comment_on
-from results.models import Change, Draft, SheetUpload
+from results.models import Change, Draft, QueuedFor, SheetUpload
 from results.review.gold import set_gold
 from results.tickets.link_ticket import About, link_ticket
 from scripts_catalog.models import Script, ScriptVersion
@@ -92,6 +92,7 @@ def plant(world: World, texts: list[str]) -> None:
             recording_link=f"https://recordings.example.test/{text}",
             sheet_worst_moment=text,
             sheet_minute_in_call=text,
+            queued_for=QueuedFor.SAMPLE,
             sheet_digest="x" * 64,
             called_at=WHEN,
         )

@@ -15,7 +15,7 @@ from emma_eval.accounts.roles import Role
 from results.models import GoldAnswer, QueuedFor, Result, Review
 from results.review.file_review import Judged, file_review
 from results.review.gold import (
-    ReviewedBeforeError,
+    CannotBeGoldError,
     gold_for,
     name_in_the_trail,
     retire_gold,
@@ -184,22 +184,15 @@ def test_an_answer_never_stands_and_the_result_stays_unreviewed(rae: User, gilde
 
 
 @pytest.mark.data_layer
-def test_only_what_nobody_reviewed_becomes_gold(lea: User, rae: User, waiting: Waiting) -> None:
+def test_only_what_waits_and_nobody_has_begun_becomes_gold(lea: User, rae: User, waiting: Waiting) -> None:
     begun, filed = waiting(), waiting()
     begin_review(rae, begun, NOW)
     begin_review(lea, filed, NOW)
     file_review(lea, filed.pk, Judged(TAGS, "Heard it."), based_on=1, now=NOW)
-    for result in (begun, filed):
-        with pytest.raises(ReviewedBeforeError):
+    for result in (begun, filed, waiting(None), waiting(QueuedFor.PICK)):
+        with pytest.raises(CannotBeGoldError):
             set_gold(lea, result.pk, TAGS, WHY)
     assert not GoldAnswer.objects.exists()
-
-
-@pytest.mark.data_layer
-def test_what_waits_for_nothing_gets_a_reason_to_hide_behind(gilded: Gilded) -> None:
-    result = gilded(None)
-    result.refresh_from_db()
-    assert result.queued_for == QueuedFor.SAMPLE
 
 
 @pytest.mark.data_layer
@@ -212,7 +205,7 @@ def test_it_is_changed_retired_and_brought_back(lea: User, rae: User, gilded: Gi
     assert GoldAnswer.objects.get().retired_at is None
     retire_gold(lea, gold.pk)
     begin_review(rae, gold, NOW)
-    with pytest.raises(ReviewedBeforeError):
+    with pytest.raises(CannotBeGoldError):
         set_gold(lea, gold.pk, TAGS, WHY)
     actions = AuditEntry.objects.order_by("pk").values_list("action", flat=True)
     assert list(actions)[:2] == ["set a gold answer", "changed a gold answer"]
