@@ -213,6 +213,13 @@ def test_a_mail_server_is_read_from_one_variable(monkeypatch: pytest.MonkeyPatch
     assert (found["EMAIL_HOST"], found["EMAIL_PORT"], found["EMAIL_USE_TLS"]) == ("mail.example.org", 587, True)
 
 
+def test_the_example_can_be_read_by_a_shell() -> None:
+    """systemd and compose read it in ways of their own; a word without spaces is the same in all."""
+    words = ("/bin/sh", "-euc", ". ./.env.example")
+    said = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (said.returncode, said.stderr) == (0, "")
+
+
 def test_the_example_names_every_variable_and_no_other() -> None:
     source = (ROOT / "emma_eval" / "settings.py").read_text()
     read = set(re.findall(r"[^$]\$\{([A-Z0-9_]+)", (ROOT / "compose.yaml").read_text()))
