@@ -12,6 +12,7 @@ import pytest
 from django.conf import settings
 from django.core.management import call_command
 from django.test import Client
+from django.urls import resolve
 
 from emma_eval.accounts.models import User
 from emma_eval.accounts.programs.document import document
@@ -89,6 +90,13 @@ def test_a_scope_is_said_as_it_is_asked_for(path: str, method: str, said: dict[s
     assert needed == {"token": [said["x-scope"]] if "x-scope" in said else []}
     if "x-scope" in said:
         assert said["x-roles"] == sorted(ROLES_OF[Scope(said["x-scope"])])
+
+
+@EVERY
+def test_no_words_for_those_who_read_the_code_are_in_it(path: str, method: str, said: dict[str, Any]) -> None:
+    view = resolve(re.sub(r"{\w+}", "1", path)).func.cls
+    docstrings = [cls.__doc__.strip() for cls in view.__mro__ if cls.__doc__]
+    assert not [words for words in docstrings if words[:40] in said.get("description", "")]
 
 
 def test_every_scope_opens_something() -> None:

@@ -50,6 +50,10 @@ class ProblemSerializer(serializers.Serializer[Any]):
 class ProgramSchema(AutoSchema):
     """drf-spectacular's, with the errors that any operation can answer, and scopes instead of cookies."""
 
+    def get_description(self) -> str:
+        """Only what an operation says of itself: the docstring of its view is for those who read the code."""
+        return ""
+
     def _get_response_bodies(self, direction: Any = "response") -> Any:
         """Here, since what `extend_schema` is told of answers takes the place of the methods that are meant for it."""
         said = super()._get_response_bodies(direction)

@@ -11,7 +11,7 @@ from typing import Any
 @cache
 def document() -> dict[str, Any]:
     """Written once in a process: it is made of the code alone."""
-    from drf_spectacular.generators import SchemaGenerator  # a third of a second that only this page needs
+    from drf_spectacular.generators import SchemaGenerator  # which only this page and its document need
     from drf_spectacular.renderers import OpenApiJsonRenderer
 
     written = OpenApiJsonRenderer().render(SchemaGenerator().get_schema(public=True), renderer_context={})  # type: ignore[no-untyped-call]

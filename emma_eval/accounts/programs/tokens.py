@@ -47,7 +47,7 @@ def revoke_token(token: ApiToken, by: User) -> bool:
     with transaction.atomic():
         ended = ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now())
         if ended:
-            audit.record(by, "revoked an API token", token.name, begins_with=token.begins_with, owner=token.owner.email)
+            audit.record(by, "revoked an API token", token.name, begins_with=token.begins_with, about=token.owner)
     return bool(ended)
 
 
@@ -67,7 +67,7 @@ def _tell_that_it_expired(token: ApiToken) -> None:
     audit.record(
         *(None, "saw an API token expire", token.name),
         begins_with=token.begins_with,
-        owner=token.owner.email,
+        about=token.owner,
         expired=_day(token.expires_at),
     )
 
