@@ -508,6 +508,9 @@ OUTGOING_ALLOW = _outgoing_allow()
 # --- programs: the interface under /api/v1/ -----------------------------------------------------
 
 API_REQUESTS_A_MINUTE = _number("EMMA_API_REQUESTS_A_MINUTE", 60, 1, 1_000_000)  # of one token
+# How long drafts, and calls of which no result was filed, are kept after nobody came back to them; 0: for ever.
+DRAFTS_ARE_KEPT_DAYS = _number("EMMA_DRAFTS_ARE_KEPT_DAYS", 0, 0, 36_500)
+CALLS_ARE_KEPT_DAYS = _number("EMMA_CALLS_ARE_KEPT_DAYS", 0, 0, 36_500)
 AUTOSAVES_A_MINUTE = 120  # of one person; a page that is typed on without a pause saves forty times
 TELLINGS_A_MINUTE = 300  # of one person, beside calls: a press of a button is told at once
 API_REFUSALS_A_MINUTE = 60  # of one address, without a token that opens something
@@ -596,6 +599,7 @@ CELERY_BEAT_SCHEDULE = {
     "clear away old sessions": {"task": "accounts.clear_away", "schedule": 3600.0},
     "forget uploaded sheets": {"task": "results.forget_uploads", "schedule": 3600.0},
     "look for what to review": {"task": "results.look_for_reviews", "schedule": 3600.0},
+    "forget what nobody came back to": {"task": "results.forget_old", "schedule": crontab(hour="4", minute="10")},
     "forget old exports": {"task": "results.forget_exports", "schedule": 3600.0},
     "forget old deliveries": {"task": "webhooks.forget_deliveries", "schedule": 3600.0},
     "work out agreement": {"task": "results.work_out_agreement", "schedule": 300.0, "options": {"expires": 300}},

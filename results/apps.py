@@ -6,5 +6,5 @@ class ResultsConfig(AppConfig):
 
     def ready(self) -> None:
         """What is told of results and of digests registers itself; it needs the models."""
-        from . import tell_results  # noqa: F401
+        from . import personal_data, tell_results  # noqa: F401
         from .digest import tell_digest  # noqa: F401

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+
 from celery import shared_task
+from django.conf import settings
 from django.utils import timezone
 
 from emma_eval.outbox.registry import handles
@@ -13,8 +16,11 @@ from .digest.send_digests import MAIL, send_digests
 from .export import forget_files as old_exports
 from .export.make_file import make_file
 from .export.order_file import MAKE_FILE
+from .filing import forget_old as forgetting
 from .old_sheet import keep_upload, large_sheets
 from .review import look_for_reviews as queue
+
+log = logging.getLogger(__name__)
 
 SEED = 0  # so that the same ratings always have the same interval
 
@@ -29,6 +35,16 @@ def forget_uploads() -> None:
 def forget_exports() -> None:
     """Remove files that were made a week ago. May run at any time and twice."""
     old_exports.forget_files()
+
+
+@shared_task(name="results.forget_old")
+def forget_old() -> None:
+    """Remove drafts and calls that nobody came back to, where the site is told to. May run at any time and twice."""
+    now = timezone.now()
+    drafts = forgetting.forget_drafts(now, settings.DRAFTS_ARE_KEPT_DAYS)
+    calls = forgetting.forget_calls(now, settings.CALLS_ARE_KEPT_DAYS)
+    if drafts or calls:
+        log.info("forgot %s drafts and %s calls without results", drafts, calls)
 
 
 @shared_task(name="results.look_for_reviews")

@@ -68,9 +68,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     ) -> None:
         action = AUDITED.get(template_prefix)
         if action is None:
-            audit.record(user, "changed the sign-in", user.email, what=template_prefix)
+            audit.record(user, "changed the sign-in", about=user, what=template_prefix)
         else:
-            audit.record(user, action, user.email)
+            audit.record(user, action, about=user)
         if template_prefix == "account/email/password_reset":
             throttle.forget(throttle.SIGN_IN, user.email)
         if template_prefix in NEW_PASSWORD:

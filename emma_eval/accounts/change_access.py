@@ -29,9 +29,9 @@ def change_roles(user: User, roles: Iterable[Role], by: User | None) -> None:
     if before == after:
         return
     if Role.ADMINISTRATOR in before - after:
-        _another_administrator_stays(user)
+        another_administrator_stays(user)
     user.groups.set(group_of(role) for role in after)
-    audit.record(by, "changed roles", user.email, before=sorted(before), after=sorted(after))
+    audit.record(by, "changed roles", about=user, before=sorted(before), after=sorted(after))
 
 
 @transaction.atomic
@@ -40,7 +40,7 @@ def take_over_roles(user: User, roles: Iterable[Role]) -> None:
     before, after = User.objects.get(pk=user.pk).roles, frozenset(roles)
     if before != after:
         user.groups.set(group_of(role) for role in after)
-        audit.record(None, "changed roles", user.email, before=sorted(before), after=sorted(after), by="sign-on")
+        audit.record(None, "changed roles", about=user, before=sorted(before), after=sorted(after), by="sign-on")
 
 
 @transaction.atomic
@@ -49,18 +49,19 @@ def deactivate(user: User, by: User | None) -> None:
     if not user.is_active:
         return
     if user.has_role(Role.ADMINISTRATOR):
-        _another_administrator_stays(user)
+        another_administrator_stays(user)
     User.objects.filter(pk=user.pk).update(is_active=False)
-    audit.record(by, "deactivated an account", user.email)
+    audit.record(by, "deactivated an account", about=user)
     Session.objects.of(user).delete()
 
 
 @transaction.atomic
 def reactivate(user: User, by: User | None) -> None:
-    if user.is_active:
+    """Give an account back; one that was erased is nobody's any more."""
+    if user.is_active or user.erased_at is not None:
         return
     User.objects.filter(pk=user.pk).update(is_active=True)
-    audit.record(by, "reactivated an account", user.email)
+    audit.record(by, "reactivated an account", about=user)
 
 
 @transaction.atomic
@@ -85,10 +86,10 @@ def _record(by: User | None, action: str, training: Training) -> None:
     ends_on = f"{training.ends_on:%-d %b %Y}" if training.ends_on else None
     starts_on = f"{training.starts_on:%-d %b %Y}"
     source = "sign-on" if training.from_claim else "by hand"
-    audit.record(by, action, training.user.email, starts_on=starts_on, ends_on=ends_on, source=source)
+    audit.record(by, action, about=training.user, starts_on=starts_on, ends_on=ends_on, source=source)
 
 
-def _another_administrator_stays(leaving: User) -> None:
+def another_administrator_stays(leaving: User) -> None:
     """Looked at under a lock, so that two administrators can't remove each other at the same moment."""
     group = Group.objects.select_for_update().get(name=Role.ADMINISTRATOR.value)
     others = User.objects.filter(groups=group, is_active=True).exclude(pk=leaving.pk)

@@ -292,3 +292,11 @@ class AcceptForm(forms.Form):
         if first and again and first != again:
             self.add_error("password_again", "The two passwords are not the same.")
         return found
+
+
+class EraseForm(forms.Form):
+    """Nothing of it comes back, so a press of a button is not enough."""
+
+    is_sure = forms.BooleanField(
+        label="Erase this person for good", error_messages={"required": "Tick this to erase the person for good."}
+    )

@@ -65,7 +65,7 @@ def invite_again(user: User, by: User | None) -> Invitation:
 def revoke_invitation(user: User, by: User | None) -> None:
     """The links that this person was sent stop working."""
     if close(user):
-        audit.record(by, "revoked an invitation", user.email)
+        audit.record(by, "revoked an invitation", about=user)
 
 
 @transaction.atomic
@@ -80,14 +80,14 @@ def accept(invitation: Invitation, name: str, password: str) -> bool:
     user.set_password(password)
     user.save(update_fields=["name", "password"])
     close(user)
-    audit.record(user, "accepted an invitation", user.email)
+    audit.record(user, "accepted an invitation", about=user)
     return True
 
 
 def _send(user: User, by: User | None, roles: Iterable[Role], *, is_first: bool) -> Invitation:
     made, _ = Invitation.make(user, by)
     enqueue("accounts.mail_invitation", invitation_id=made.pk)
-    audit.record(by, "invited a person" if is_first else "invited a person again", user.email, roles=sorted(roles))
+    audit.record(by, "invited a person" if is_first else "invited a person again", about=user, roles=sorted(roles))
     return made
 
 

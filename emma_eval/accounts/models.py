@@ -78,6 +78,9 @@ class User(AbstractBaseUser, PermissionsMixin):
     signed_on_at = models.DateTimeField(
         null=True, blank=True, help_text="When this person last came by the organisation's sign-on."
     )
+    erased_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the identity was taken away; what they filed stays."
+    )
 
     objects: ClassVar[UserManager] = UserManager()
 
@@ -310,6 +313,9 @@ class AuditEntryQuerySet(models.QuerySet["AuditEntry"]):
         raise AppendOnlyError("The audit trail is never shortened.")
 
 
+ABOUT = "person"  # the name of the detail that holds the key of an account
+
+
 class AuditEntry(models.Model):
     """Who did what, when, to which thing. Written once; never changed or removed."""
 
@@ -338,7 +344,13 @@ class AuditEntry(models.Model):
 
     def details_in_words(self) -> list[tuple[str, str]]:
         """Each detail as a person reads it: names without underscores, lists with commas."""
-        return [(name.replace("_", " "), _in_words(value)) for name, value in self.details.items()]
+        said = ((name, value) for name, value in self.details.items() if name != ABOUT)
+        return [(name.replace("_", " "), _in_words(value)) for name, value in said]
+
+    @property
+    def about(self) -> int | None:
+        """The key of the person that it is about; who that is, or was, says their account."""
+        return self.details.get(ABOUT)
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         if not self._state.adding:

@@ -57,6 +57,8 @@ def training_in_words(grants: Iterable[Training], today: date) -> str:
 
 
 def _state(user: User) -> str:
+    if user.erased_at is not None:
+        return "erased"
     if not user.is_active:
         return "deactivated"
     if user.has_joined:

@@ -55,7 +55,7 @@ def end_one(user: User, name: str, by: User) -> bool:
     found = next((session for session in Session.objects.of(user) if session.name == name), None)
     if found is None or not Session.objects.filter(pk=found.pk).delete()[0]:
         return False
-    audit.record(by, "ended a session", user.email)
+    audit.record(by, "ended a session", about=user)
     return True
 
 
@@ -64,5 +64,5 @@ def end_all(user: User, by: User | None, *, but: str | None = None) -> int:
     """Sign a person out of every browser, or of every one but that with the session key `but`; how many it were."""
     ended, _ = Session.objects.of(user).exclude(pk=but or "").delete()
     if ended:
-        audit.record(by, "ended sessions", user.email, sessions=ended)
+        audit.record(by, "ended sessions", about=user, sessions=ended)
     return int(ended)

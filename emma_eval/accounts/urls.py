@@ -13,7 +13,7 @@ from django.urls import include, path, re_path
 
 from .post import sends_mail
 from .roles import for_signed_in
-from .views import audit, front, people, programs, sign_on, signed_in
+from .views import audit, erasing, front, own_data, people, programs, sign_on, signed_in
 from .views.sign_in import accept_invitation, as_ours, for_passwords, open_link_in, sign_in_page
 
 # Asked when the page is written.
@@ -28,6 +28,7 @@ sign_in = [
     ),
     path("sign-on/", sign_on.begin, name="sign_on"),
     path("sign-on/back/", sign_on.come_back, name="sign_on_back"),
+    path("my-data/", own_data.own_data, name="own_data"),
     path("sessions/", signed_in.signed_in, name="signed_in"),
     path("sessions/end/", signed_in.end_session, name="session_end"),
     path("sessions/end-others/", signed_in.end_other_sessions, name="sessions_end_others"),
@@ -91,6 +92,7 @@ one_person = [
     path("training/", people.grant_training, name="person_training"),
     path("training/<int:training_pk>/revoke/", people.revoke_training, name="person_training_revoke"),
     path("deactivate/", people.deactivate, name="person_deactivate"),
+    path("erase/", erasing.erase, name="person_erase"),
     path("reactivate/", people.reactivate, name="person_reactivate"),
     path("invite/", people.invite_again, name="person_invite_again"),
     path("sessions/end/", people.end_sessions, name="person_sessions_end"),

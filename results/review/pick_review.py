@@ -53,7 +53,7 @@ def _tell(lead: User, result: Result, review: Review, before: Review | None, wor
         *(lead, PICKED, str(result.pk)),
         is_safety=result.is_covered,
         script=result.script_id,
-        of=str(review.reviewer),
-        instead_of=str(before.reviewer) if before else "",
+        about=review.reviewer,
+        instead_of=f"that of person {before.reviewer_id}" if before else "",
         why=word,
     )

@@ -109,14 +109,20 @@ def recorded() -> Iterator[tuple[str, ast.expr | None]]:
         for path in Path(settings.BASE_DIR, package).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.Call) and ast.unparse(node.func) in {"audit.record", "_record"}:
-                    target = node.args[2] if len(node.args) > 2 else None
-                    for part in ast.walk(node.args[1]):
+                    given = [part for each in node.args for part in _spread(each)]
+                    target = given[2] if len(given) > 2 else None
+                    for part in ast.walk(given[1]):
                         if isinstance(part, ast.Constant) and isinstance(part.value, str):
                             yield part.value, target
 
 
+def _spread(given: ast.expr) -> list[ast.expr]:
+    """What is given to a call: `*(by, "filed a result")` gives two things."""
+    return given.value.elts if isinstance(given, ast.Starred) and isinstance(given.value, ast.Tuple) else [given]
+
+
 ACTIONS = sorted({action for action, _ in recorded()} | set(AUDITED.values()))
-IRREGULAR = {"made", "set", "brought"}
+IRREGULAR = {"made", "set", "brought", "saw", "withdrew"}
 
 
 def test_every_act_that_is_recorded_is_found() -> None:

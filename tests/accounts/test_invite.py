@@ -176,12 +176,12 @@ def test_everything_about_an_invitation_is_written_down(client: Client, link: st
     invite.revoke_invitation(user, administrator)
     again = invite.invite_again(user, administrator)
     client.post(f"/invitations/{again.token}/", CHOSEN)
-    said = [(entry.actor, entry.action, entry.target) for entry in AuditEntry.objects.order_by("pk")]
+    said = [(entry.actor, entry.action, entry.about) for entry in AuditEntry.objects.order_by("pk")]
     assert said == [
-        (administrator, "invited a person", "new@example.test"),
-        (administrator, "revoked an invitation", "new@example.test"),
-        (administrator, "invited a person again", "new@example.test"),
-        (user, "accepted an invitation", "new@example.test"),
+        (administrator, "invited a person", user.pk),
+        (administrator, "revoked an invitation", user.pk),
+        (administrator, "invited a person again", user.pk),
+        (user, "accepted an invitation", user.pk),
     ]
 
 

@@ -175,8 +175,8 @@ def test_roles_are_changed_and_written_down(admin_client: Client, tester: User) 
     admin_client.post(f"/people/{tester.pk}/roles/", {"roles": ["tester", "eval team"]})
     assert fresh(tester).roles == {Role.TESTER, Role.EVAL_TEAM}
     entry = AuditEntry.objects.get()
-    assert (entry.actor.email, entry.action, entry.target) == ("ada@example.test", "changed roles", tester.email)
-    assert entry.details == {"before": ["tester"], "after": ["eval team", "tester"]}
+    assert (entry.actor.email, entry.action, entry.about) == ("ada@example.test", "changed roles", tester.pk)
+    assert entry.details == {"person": tester.pk, "before": ["tester"], "after": ["eval team", "tester"]}
 
 
 def test_saving_the_same_roles_again_writes_nothing_down(admin_client: Client, tester: User) -> None:

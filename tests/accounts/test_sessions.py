@@ -88,7 +88,7 @@ def test_all_others_are_signed_out_at_once(tester: User) -> None:
     this, others = signed_in(tester), [signed_in(tester, SAFARI) for _ in range(2)]
     this.post("/account/sessions/end-others/")
     assert (is_in(this), [is_in(other) for other in others]) == (True, [False, False])
-    assert AuditEntry.objects.get().details == {"sessions": 2}
+    assert AuditEntry.objects.get().details == {"person": tester.pk, "sessions": 2}
 
 
 def test_an_administrator_signs_somebody_out_everywhere(tester: User, administrator: User) -> None:
@@ -99,7 +99,7 @@ def test_an_administrator_signs_somebody_out_everywhere(tester: User, administra
     assert "Nowhere at present." in answer.text
     assert [is_in(browser) for browser in browsers] == [False, False]
     assert is_in(admin)
-    assert (AuditEntry.objects.get().actor, AuditEntry.objects.get().target) == (administrator, tester.email)
+    assert (AuditEntry.objects.get().actor, AuditEntry.objects.get().about) == (administrator, tester.pk)
 
 
 def test_an_administrator_sees_the_browsers_of_a_person_and_signs_them_out_of_one(
@@ -120,7 +120,7 @@ def test_an_administrator_sees_the_browsers_of_a_person_and_signs_them_out_of_on
     assert "signed out of that browser" in answer.text
     assert [is_in(client) for client in (firefox, safari, admin)] == [True, False, True]
     entry = AuditEntry.objects.get()
-    assert (entry.actor, entry.action, entry.target) == (administrator, "ended a session", tester.email)
+    assert (entry.actor, entry.action, entry.about) == (administrator, "ended a session", tester.pk)
     assert "signed out already" in admin.post(f"{path}sessions/end-one/", ended, follow=True).text
 
     own = admin.get(f"/people/{administrator.pk}/").context["browsers"][0]

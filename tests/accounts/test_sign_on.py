@@ -38,7 +38,9 @@ def actions() -> list[str]:
 
 
 def details_of(action: str) -> dict[str, Any]:
-    return AuditEntry.objects.filter(action=action).latest("pk").details
+    """Without whom it is about."""
+    details = AuditEntry.objects.filter(action=action).latest("pk").details
+    return {name: said for name, said in details.items() if name != "person"}
 
 
 # --- who comes in ------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from .. import keys
 from ..models import AuditEntry, AuditLink
 from .digest import FIRST, canonical, digest_after
 
-IN_ONE_TRANSACTION = 2_000  # entries: SQLite has one writer, and nobody is to wait long for it
+IN_ONE_TRANSACTION = 500  # entries: SQLite has one writer, and nobody is to wait long for it
 LATE_BY_AT_MOST = timedelta(days=1)  # what is committed later than that is found by the nightly look at everything
 ONE_AT_A_TIME = 7_201_133  # the key of the lock on PostgreSQL; any number that no other lock has
 
@@ -25,10 +25,11 @@ def link_entries(now: datetime, *, is_everything: bool = False, patience_s: floa
     """Link what is not linked, oldest first, and tell how many. May run at any time, twice, and be killed."""
     since = 0 if is_everything else _since(now)
     until, linked = time.monotonic() + patience_s, 0
-    while time.monotonic() < until and _unlinked(since).exists():
-        linked += (some := _link_some(since))
-        if not some:
+    while time.monotonic() < until and (first := _first_unlinked(since)) is not None:
+        made = _link_some(first)
+        if not made:
             break
+        linked, since = linked + len(made), made[-1].entry + 1  # so that no batch looks at what another linked
     return linked
 
 
@@ -38,15 +39,20 @@ def _since(now: datetime) -> int:
     return min(newest or 0, keys.least_key_at(now - LATE_BY_AT_MOST))
 
 
+def _first_unlinked(since: int) -> int | None:
+    """Looked for outside of any transaction: among a million that are linked it takes seconds."""
+    return _unlinked(since).values_list("pk", flat=True).first()
+
+
 def _unlinked(since: int) -> QuerySet[AuditEntry]:
     linked = AuditLink.objects.filter(entry=OuterRef("pk"))
     return AuditEntry.objects.filter(~Exists(linked), pk__gte=since).order_by("pk")
 
 
 @transaction.atomic
-def _link_some(since: int) -> int:
+def _link_some(since: int) -> list[AuditLink]:
     if not _is_our_turn():
-        return 0
+        return []
     last = AuditLink.objects.order_by("-place").first()
     place, digest = (last.place, last.digest) if last else (0, FIRST)
     made = []
@@ -54,7 +60,7 @@ def _link_some(since: int) -> int:
         digest = digest_after(digest, canonical(entry))
         made.append(AuditLink(entry=entry.pk, place=place_now, digest=digest))
     AuditLink.objects.bulk_create(made, batch_size=500)
-    return len(made)
+    return made
 
 
 def _is_our_turn() -> bool:

@@ -50,7 +50,7 @@ class ProblemSerializer(serializers.Serializer[Any]):
 class ProgramSchema(AutoSchema):
     """drf-spectacular's, with the errors that any operation can answer, and scopes instead of cookies."""
 
-    def get_description(self) -> str:
+    def get_description(self) -> str:  # type: ignore[override]
         """Only what an operation says of itself: the docstring of its view is for those who read the code."""
         return ""
 

@@ -77,14 +77,14 @@ def _new(claims: Claims, sign_on: SignOn) -> User:
     if not sign_on.roles_of(claims.groups):
         raise RefusedError("no account, and no group that gives a role")
     user = User.objects.create_user(claims.email, name=claims.name)
-    audit.record(None, "made an account by sign-on", user.email)
+    audit.record(None, "made an account by sign-on", about=user)
     _link(user, claims, sign_on)
     return user
 
 
 def _link(user: User, claims: Claims, sign_on: SignOn) -> None:
     SocialAccount.objects.create(user=user, provider=sign_on.issuer, uid=claims.subject)
-    audit.record(None, "linked an account to sign-on", user.email, subject=claims.subject)
+    audit.record(None, "linked an account to sign-on", about=user, subject=claims.subject)
 
 
 def _accounts(sign_on: SignOn, **which: object) -> Any:

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from emma_eval.accounts.addresses import address_of
-from emma_eval.accounts.models import AuditEntry
+from emma_eval.accounts.models import AuditEntry, AuditLink, User
 from emma_eval.accounts.roles import Role, UserRequest, for_roles
 
 A_PAGE = 100
@@ -32,11 +32,13 @@ class Line:
     entry: AuditEntry
     path: str
     target: str
+    person: User | None
 
     @classmethod
-    def of(cls, entry: AuditEntry) -> Line:
+    def of(cls, entry: AuditEntry, people: dict[int, User]) -> Line:
         path = PLACES.get(entry.action, "").format(entry.target) if entry.target else ""
-        return cls(entry, path, "open it" if path and entry.target.isdecimal() else entry.target)
+        name = "open it" if path and entry.target.isdecimal() else entry.target
+        return cls(entry, path, name, people.get(entry.about or 0))
 
 
 @for_roles(Role.ADMINISTRATOR)
@@ -54,10 +56,17 @@ def audit_trail(request: UserRequest) -> HttpResponse:
     entries = list(found.order_by("-pk")[: A_PAGE + 1])
     actions = visible.order_by("action").values_list("action", flat=True).distinct()
     context = {
-        "lines": [Line.of(entry) for entry in entries[:A_PAGE]],
+        "lines": _lines(entries[:A_PAGE]),
         "next_before": entries[A_PAGE - 1].pk if len(entries) > A_PAGE else None,
         "actions": actions,
         "who": who,
         "action": action,
+        # Who may not know of every line is not to see a head move where no line is shown, nor how many there are.
+        "chain": AuditLink.objects.order_by("-place").first() if request.user.is_trained else None,
     }
     return render(request, "accounts/audit_trail.html", context)
+
+
+def _lines(entries: list[AuditEntry]) -> list[Line]:
+    people = User.objects.in_bulk({entry.about for entry in entries if entry.about})
+    return [Line.of(entry, people) for entry in entries]

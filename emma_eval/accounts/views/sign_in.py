@@ -107,5 +107,5 @@ def open_link_in(request: HttpRequest, token: str) -> HttpResponse:
     if request.method != "POST":
         return render(request, "accounts/link_in.html", {"person": user})
     get_adapter(request).login(request, user)
-    audit.record(user, "signed in by a link", user.email)
+    audit.record(user, "signed in by a link", about=user)
     return redirect("home")

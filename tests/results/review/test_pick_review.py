@@ -46,8 +46,8 @@ def test_a_lead_may_pick_again_and_the_trail_keeps_both(eval_lead: User, rae: Us
     assert counted() == {"too_long", "cut_in"}
     lines = AuditEntry.objects.filter(action="picked a review").order_by("pk").values_list("details", flat=True)
     assert list(lines) == [
-        {"of": "Ron", "instead_of": "", "why": "He listened longer."},
-        {"of": "Rae", "instead_of": "Ron", "why": "She was right after all."},
+        {"person": ron.pk, "instead_of": "", "why": "He listened longer."},
+        {"person": rae.pk, "instead_of": f"that of person {ron.pk}", "why": "She was right after all."},
     ]
 
 

@@ -30,5 +30,5 @@ class Command(BaseCommand):
             raise CommandError("There is no active account with this address; `manage.py invite` makes one.")
         if options["administrator"]:
             change_access.change_roles(user, user.roles | {Role.ADMINISTRATOR}, None)
-        audit.record(None, "made a link that signs in", user.email)
+        audit.record(None, "made a link that signs in", about=user)
         self.stdout.write(settings.ORIGIN + reverse("link_in", args=[link_in.token_for(user)]))

@@ -1,0 +1,1 @@
+"""What the site keeps about one person: handed out to them, and taken away for good."""
