@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 CONFIDENCE = 0.95
@@ -220,12 +221,14 @@ def _wilson(part: int, whole: int, confidence: float = CONFIDENCE) -> tuple[floa
     return (0.0 if part == 0 else middle - reach), (1.0 if part == whole else middle + reach)
 
 
+@lru_cache(maxsize=4096)  # a page asks for the same ones by the dozen
 def _t(freedom: float, confidence: float = CONFIDENCE) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, (1 + confidence) / 2))
 
 
+@lru_cache(maxsize=64)
 def _z(confidence: float) -> float:
     from scipy.special import ndtri
 

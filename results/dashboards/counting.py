@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from operator import add
 from typing import Any
 
 from django.db.models import Sum
@@ -25,10 +26,21 @@ from ..counts.read_counts import (
     read_tags,
 )
 from ..listing.filters import Filters
-from ..models import MonthTag, Result, ResultQuerySet, Source
+from ..models import (
+    DIMENSION_KEYS,
+    RATING_COUNTS,
+    RATINGS,
+    MonthCount,
+    MonthTag,
+    Result,
+    ResultQuerySet,
+    Source,
+)
 from .asked import month_of
 
 MET_BEFORE = "met_emma_before"
+COLUMN_OF = {"build": "build_id", MET_BEFORE: MET_BEFORE}
+KEPT = ("runs", "never_started", "without_camera", "reviewed", *RATING_COUNTS)
 
 
 @dataclass(frozen=True)
@@ -64,6 +76,8 @@ class Counting:
         """The counts of ratings by key, in one query. `by`: any of `read_counts.BY_MONTH`."""
         if not self.is_by_months:
             return read_rows(self.rows, by)
+        if self.filters.script:
+            return self._add_up(by)
         names = by if MET_BEFORE in by else (*by, MET_BEFORE)
         found: dict[Key, RatingCounts] = {}
         for key, counts in read_months(self.user, months=self.months, by=names, **self._place()).items():
@@ -71,6 +85,15 @@ class Counting:
                 short = key[: len(by)]
                 found[short] = found[short] + counts if short in found else counts
         return found
+
+    def _add_up(self, by: tuple[str, ...]) -> dict[Key, RatingCounts]:
+        """Of one script there are few months: they are added up here, in half the time of asking for 34 sums."""
+        kept = MonthCount.objects.visible_to(self.user).filter(**self._lookups()).order_by()
+        sums: dict[Key, list[int]] = {}
+        for row in kept.values_list(*(COLUMN_OF[name] for name in by), *KEPT):
+            key, counts = row[: len(by)], row[len(by) :]
+            sums[key] = list(map(add, sums[key], counts)) if key in sums else list(counts)
+        return {key: _rating_counts(found) for key, found in sums.items() if found[0] or found[1]}
 
     def tags(self, source: Source, of: RatingCounts) -> TagCounts:
         """How often each problem was tagged; `of`: the counts of the same results, so that n isn't counted again."""
@@ -97,3 +120,11 @@ class Counting:
 
     def _is_wanted(self, met_before: bool) -> bool:
         return self.filters.met_emma_before in (None, met_before)
+
+
+def _rating_counts(sums: list[int]) -> RatingCounts:
+    """`sums` in the order of `KEPT`."""
+    runs, never_started, without_camera, reviewed, *rated = sums
+    places = range(0, len(rated), len(RATINGS))
+    counts = {key: tuple(rated[at : at + len(RATINGS)]) for key, at in zip(DIMENSION_KEYS, places, strict=True)}
+    return RatingCounts(runs, never_started, without_camera, reviewed, counts)

@@ -23,6 +23,7 @@ from .counting import Counting
 
 EXAMPLES = 3
 LATEST = 300
+FEW = 2 * LATEST  # so few results are looked at whole
 MOST_OF_A_PROBLEM = 20
 COLUMNS = ("id", "called_at", "tester__name", "tester__email", "script_version__title", "recording_link")
 
@@ -61,20 +62,24 @@ class Candidate:
     has_recording: bool
 
 
-def find_examples(counting: Counting, source: Source, wanted: Mapping[Tag, int]) -> dict[Tag, list[Example]]:
+def find_examples(
+    counting: Counting, source: Source, wanted: Mapping[Tag, int], results: int
+) -> dict[Tag, list[Example]]:
     """At most three of each, the same ones each time. Three queries, and two more where a problem is rare.
 
-    `wanted`: how many results there are of each.
+    `wanted`: how many results there are of each; `results`: how many there are of all that are counted.
     """
     if not wanted:
         return {}
     narrowed = counting.filters.but(tags=source.value)
     in_order = narrowed.narrow_in_order(Result.objects.visible_to(counting.user), "called_at")
-    latest = _candidates(in_order, LATEST)
-    carried = _tags_of(source, latest)
+    in_order = in_order.order_by("-called_at", "-id")
+    window = in_order[: results if results <= FEW else LATEST]
+    latest = _candidates(window)
+    carried = _tags_of(source, window)
     found = _by_tag(latest, carried, wanted)
     rare = {each[0] for each, there_are in wanted.items() if len(found.get(each, ())) < min(EXAMPLES, there_are)}
-    if rare and len(latest) == LATEST:
+    if rare and len(latest) < results:
         carried += _tags_of_the_rare(counting, source, rare)
         found = _by_tag(_candidates(in_order.filter(pk__in={result for result, *_ in carried})), carried, wanted)
     chosen = {tag: choose(candidates) for tag, candidates in found.items()}
@@ -94,8 +99,9 @@ def choose(candidates: Iterable[Candidate]) -> list[Candidate]:
     return chosen
 
 
-def _candidates(rows: ResultQuerySet, most: int | None = None) -> dict[int, Candidate]:
-    found = rows.order_by("-called_at", "-id").values_list("id", "tester_id", "script_id", "recording_link")[:most]
+def _candidates(rows: ResultQuerySet) -> dict[int, Candidate]:
+    """`rows` from the latest call to the earliest."""
+    found = rows.values_list("id", "tester_id", "script_id", "recording_link")
     return {
         key: Candidate(key, age, tester, script, bool(link)) for age, (key, tester, script, link) in enumerate(found)
     }
@@ -113,9 +119,10 @@ def _problems(source: Source) -> tuple[QuerySet[Any], str]:
     return ReviewedProblem.objects.filter(review__stands=True), "review__result"
 
 
-def _tags_of(source: Source, results: Collection[int]) -> list[Carried]:
+def _tags_of(source: Source, results: ResultQuerySet) -> list[Carried]:
     problems, path = _problems(source)
-    return list(problems.filter(**{f"{path}__in": list(results)}).order_by().values_list(f"{path}_id", "tag", "rank"))
+    within = problems.filter(**{f"{path}__in": results.values("pk")})
+    return list(within.order_by().values_list(f"{path}_id", "tag", "rank"))
 
 
 def _by_tag(

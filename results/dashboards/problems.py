@@ -86,7 +86,8 @@ def rank_problems(counting: Counting, source: Source, of: RatingCounts) -> Probl
     shown = {(each.tag, False): each.often.count for each in by_count[:MOST_RANKED]}
     shown |= {(each.tag, True): each.biggest.count for each in by_biggest[:MOST_RANKED]}
     beside = _Beside(
-        find_examples(counting, source, shown), tickets_by_tag(counting.user, counting.filters.script) if found else {}
+        find_examples(counting, source, shown, counts.n),
+        tickets_by_tag(counting.user, counting.filters.script) if found else {},
     )
     return Problems(
         source,

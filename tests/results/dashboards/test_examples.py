@@ -60,7 +60,7 @@ def build(db: None) -> Build:
 
 
 def found(user: User, *wanted: tuple[str, bool], source: Source = Source.FILED, **filters: str) -> list[list[int]]:
-    there = find_examples(Counting(user, Filters(**filters)), source, dict.fromkeys(wanted, 99))
+    there = find_examples(Counting(user, Filters(**filters)), source, dict.fromkeys(wanted, 99), 99)
     return [[each.id for each in there.get(tag, [])] for tag in wanted]
 
 
@@ -96,6 +96,7 @@ def test_a_rare_problem_is_looked_for_among_all_results(
     manager: User, script: Script, build: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(examples, "LATEST", 10)
+    monkeypatch.setattr(examples, "FEW", 12)
     rare = [tag(script, build, hours, "cut_in", "too_long") for hours in range(4)]
     early = tag(script, build, -5, "too_long", recording_link="https://recordings.example.test/1")
     for hours in range(10, 20):
