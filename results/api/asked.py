@@ -14,7 +14,7 @@ from scripts_catalog.forms import areas_for
 from scripts_catalog.models import Build, Script, sort_key_of
 
 from ..filing.typed import number_in
-from ..listing.choices import Choices
+from ..listing.choices import SEE_REVIEWS, Choices
 from ..listing.filter_form import MOST_TEXT, FilterForm
 from ..listing.list_results import COLUMN_OF, Asked, read_asked
 from ..models import Result
@@ -70,6 +70,7 @@ def _choices_named(user: User, said: dict[str, str]) -> Choices:
         area_of=areas | {slug: area for slug, (_, area) in scripts.items()},
         builds=_builds(said.get("build", "")),
         testers=_testers(user, number_in(said.get("tester", ""))),
+        sees_reviews=user.has_role(*SEE_REVIEWS),
     )
 
 

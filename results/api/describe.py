@@ -12,7 +12,8 @@ from scripts_catalog import taxonomy
 
 from ..listing.filter_form import MOST_TEXT
 from ..listing.list_results import COLUMN_OF
-from ..models import DIMENSION_KEYS, Browser, Connection, Device
+from ..listing.reviewed import REVIEW_STATES
+from ..models import DIMENSION_KEYS, Browser, Connection, Device, Source
 from .rows import TAGS
 
 A_UUID = "0190b5a0-0000-4000-8000-000000000001"
@@ -49,6 +50,7 @@ LIST_PARAMETERS = [
     asks("build", TEXT, "The name of a build."),
     asks("tester", {"type": "integer", "minimum": 1}, "The id of a tester."),
     asks("problem", one_of(*TAGS), "The key of a problem."),
+    asks("tags", one_of(Source.REVIEWED.value), "Whose tags `problem` is looked for in; left out, as filed."),
     asks("biggest", one_of("yes"), "That problem was the biggest."),
     asks("dimension", one_of(*DIMENSION_KEYS), "The dimension that `low` and `high` are about."),
     asks("low", RATING, "The lowest rating of the dimension."),
@@ -59,6 +61,7 @@ LIST_PARAMETERS = [
     asks("browser", one_of(*Browser.values), "The browser's family."),
     asks("device", one_of(*Device.values), "What the call was held on."),
     asks("connection", one_of(*Connection.values), "How it was connected."),
+    asks("review", one_of(*REVIEW_STATES), "How far it is reviewed; for those who review and lead."),
     asks("from", OpenApiTypes.DATE, "The first day of the call, in the time zone of the site."),
     asks("to", OpenApiTypes.DATE, "The last day."),
     asks("sort", one_of(*COLUMN_OF), "What the list is sorted by; `date` if left out."),

@@ -10,6 +10,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from emma_eval.accounts.models import User
+from results.api.asked import NO_FILTERS
+from results.api.describe import LIST_PARAMETERS
+from results.listing.choices import Choices
+from results.listing.filter_form import FilterForm
 from results.models import Result
 from scripts_catalog.models import Build, Script
 from tests import make
@@ -138,6 +142,8 @@ def test_it_is_narrowed_as_the_tab_is(program: Program, tester: User, eval_membe
         ("from=yesterday", "from"),
         ("from=2026-05-02&to=2026-05-01", "from"),
         ("camera=perhaps", "camera"),
+        ("tags=mine", "tags"),
+        ("review=reviewed", "review"),
         ("sort=comment", "sort"),
         ("direction=up", "direction"),
         ("after=x", "after"),
@@ -190,3 +196,18 @@ def test_no_row_costs_a_query_more(tester: User, program: Program, script: Scrip
     assert before <= 6, "the token, its owner, the count, the rows, their problems"
     assert queries(f"{PATH}?script=bad-news-day&page_size=5") <= 7
     assert Result.objects.count() == 31
+
+
+def test_every_filter_and_order_of_the_tab_is_in_the_document() -> None:
+    form = FilterForm({}, Choices(scripts={}, area_of={}, builds=[], testers={}, sees_reviews=True))
+    assert {parameter.name for parameter in LIST_PARAMETERS} == {*form.fields, *NO_FILTERS}
+
+
+def test_how_far_it_is_reviewed_is_for_those_who_review(
+    program: Program, tester: User, eval_member: User, script: Script, build: Build
+) -> None:
+    made = str(make.result(tester, script, build).pk)
+    reviewer = Program(eval_member)
+    assert ids(reviewer.get(f"{PATH}?review=unreviewed")) == [made]
+    assert ids(reviewer.get(f"{PATH}?review=reviewed")) == []
+    assert ids(program.get(f"{PATH}?tags=reviewed")) == []
