@@ -14,10 +14,11 @@ from scripts_catalog.forms import areas_for
 from scripts_catalog.models import Build, Script, sort_key_of
 
 from ..filing.typed import number_in
-from ..listing.choices import SEE_REVIEWS, Choices
+from ..listing.choices import Choices
 from ..listing.filter_form import MOST_TEXT, FilterForm
 from ..listing.list_results import COLUMN_OF, Asked, read_asked
 from ..models import Result
+from ..review.blind import SEE_REVIEWS
 
 NO_FILTERS = ("sort", "direction", "after", "before", "page_size")
 
