@@ -67,6 +67,7 @@ def script(request: UserRequest, slug: str) -> HttpResponse:
         "may_file": request.user.has_role(Role.TESTER) and not found.retired_at,
         "runs": RunCount.objects.visible_to(request.user).filter(script=found).by_build(),
         "is_writer": request.user.has_role(Role.EVAL_TEAM),
+        "has_dashboard": request.user.has_role(Role.MANAGER, Role.EVAL_TEAM, Role.EVAL_LEAD),
     }
     return render(request, "scripts_catalog/script.html", context)
 
