@@ -49,11 +49,13 @@ class Round(models.Model):
     begun_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     begun_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(null=True, blank=True)
+    uuid = models.UUIDField(null=True, blank=True, help_text="Under which a program planned it; of others none.")
 
     objects = RoundQuerySet.as_manager()
 
     class Meta:
         ordering = ["-id"]
+        constraints = [models.UniqueConstraint(fields=["begun_by", "uuid"], name="round_planned_once")]
 
     def __str__(self) -> str:
         return self.name
