@@ -54,7 +54,7 @@ class Difference:
     """What `a` has more than `b` (less: negative), in the unit of what is compared.
 
     `n_a` and `n_b` are the values that were compared, in `strata` pairs; what stood in a pair whose other side
-    was empty is not among them.
+    was empty is not among them. `is_between`: its interval is taken from how the pairs differ, not from within them.
     """
 
     difference: float
@@ -63,6 +63,7 @@ class Difference:
     n_a: int
     n_b: int
     strata: int
+    is_between: bool = False
 
     @property
     def is_too_small(self) -> bool:
@@ -121,17 +122,28 @@ def difference_of(
     Interval: t, with the standard error and the degrees of freedom of Welch (1947) and Satterthwaite (1946). The
     variance of a is that within its pairs, taken together (and so for b), so that a pair may hold a single rating.
     With one pair this is Welch's own interval. `confidence` above the usual 95 % is for many comparisons at once.
+
+    Of `FEWEST` pairs or more, where that variance has fewer degrees of freedom on either side than there are between
+    the pairs, or is nought, the interval is taken from how the differences of the pairs differ: t with k - 1 degrees
+    of freedom for k pairs, with the weighted variance of Hartung and Knapp (2001). With pairs of equal weight, such as
+    those of single ratings, this is the paired t interval.
     """
     both = [(_moments(a), _moments(b), len(a)) for a, b in pairs if sum(a) and sum(b)]
     if not both:
         return None
     weights = _weights([(a[0], b[0]) for a, b, _ in both])
-    difference = math.fsum(w * (a[1] - b[1]) for w, (a, b, _) in zip(weights, both, strict=True))
+    differences = [a[1] - b[1] for a, b, _ in both]
+    difference = math.fsum(w * each for w, each in zip(weights, differences, strict=True))
     side_a = _side([a for a, _, _ in both], weights)
     side_b = _side([b for _, b, _ in both], weights)
+    is_between = len(both) >= FEWEST and _tells_less_within(side_a, side_b, len(both) - 1)
+    interval = (
+        _between(difference, differences, weights, confidence)
+        if is_between
+        else _welch(difference, side_a, side_b, confidence)
+    )
     widest = max(scale for _, _, scale in both) - 1
-    low, high = _within(*_welch(difference, side_a, side_b, confidence), -widest, widest)
-    return Difference(difference, low, high, side_a.n, side_b.n, len(both))
+    return Difference(difference, *_within(*interval, -widest, widest), side_a.n, side_b.n, len(both), is_between)
 
 
 def difference_of_shares(
@@ -198,6 +210,20 @@ def _welch(difference: float, a: _Side, b: _Side, confidence: float) -> Interval
     variance = a.variance + b.variance
     freedom = variance**2 / (a.variance**2 / a.freedom + b.variance**2 / b.freedom)
     reach = _t(freedom, confidence) * math.sqrt(variance)
+    return difference - reach, difference + reach
+
+
+def _tells_less_within(a: _Side, b: _Side, freedom: int) -> bool:
+    """Whether the variance within pairs has fewer degrees of freedom than that between them, or can't be told."""
+    return min(a.freedom, b.freedom) < freedom or not ((a.variance or 0) + (b.variance or 0))
+
+
+def _between(difference: float, differences: list[float], weights: list[float], confidence: float) -> Interval:
+    if all(math.isclose(one, other, abs_tol=1e-9) for one, other in pairwise(differences)):
+        return NO_INTERVAL
+    freedom = len(differences) - 1
+    squares = math.fsum(w * (each - difference) ** 2 for w, each in zip(weights, differences, strict=True))
+    reach = _t(freedom, confidence) * math.sqrt(squares / freedom)
     return difference - reach, difference + reach
 
 

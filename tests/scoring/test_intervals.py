@@ -176,14 +176,107 @@ def test_a_script_that_one_build_did_not_run_is_left_out() -> None:
     assert difference_of([]) is None
 
 
-def test_single_ratings_in_many_scripts_cannot_be_told_but_one_more_can() -> None:
-    singles = [((0, 0, 0, 1, 0), (0, 0, 1, 0, 0))] * 6
-    found = difference_of(singles)
+SINGLE = {rating: tuple(int(rating == each) for each in range(1, 6)) for rating in range(1, 6)}
+
+
+def test_scripts_that_were_run_once_on_each_build_have_the_paired_interval_of_scipy() -> None:
+    a, b = [5, 4, 5, 3, 4, 5, 5], [3, 4, 3, 3, 2, 4, 4]
+    found = difference_of([(SINGLE[one], SINGLE[other]) for one, other in zip(a, b, strict=True)])
+    said = stats.ttest_rel(a, b).confidence_interval()
     assert found is not None
-    assert (found.difference, found.low, found.shows_difference) == (pytest.approx(1), None, False)
-    found = difference_of([*singles, ((0, 0, 0, 1, 1), (0, 0, 1, 1, 0))])
+    assert found.difference == pytest.approx(np.mean(a) - np.mean(b))
+    assert (found.low, found.high) == (pytest.approx(said.low), pytest.approx(said.high))
+    assert (found.n_a, found.n_b, found.strata, found.is_between) == (7, 7, 7, True)
+    assert found.shows_difference
+
+
+def test_pairs_of_unlike_weight_have_the_interval_of_weighted_least_squares() -> None:
+    """Which is that of Hartung and Knapp: worked out here as scipy would fit a constant with these weights."""
+    pairs = [((0, 1, 0, 1, 0), SINGLE[1]), *((SINGLE[a], SINGLE[b]) for a, b in ((5, 2), (4, 4), (3, 2), (5, 3)))]
+    found = difference_of(pairs)
+    weights = np.array([2 / 3, 0.5, 0.5, 0.5, 0.5])
+    differences = np.array([2, 3, 0, 1, 2])
+    mean = np.average(differences, weights=weights)
+    error = np.sqrt((weights * (differences - mean) ** 2).sum() / weights.sum() / 4)
+    low, high = stats.t.interval(0.95, 4, mean, error)
     assert found is not None
-    assert found.low is not None
+    assert (found.difference, found.low, found.high) == (
+        pytest.approx(mean),
+        pytest.approx(low),
+        pytest.approx(min(high, 4)),
+    )
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [(SINGLE[4], SINGLE[3])] * 6,  # every script differs by the same
+        [((0, 0, 0, 0, 30), (0, 0, 0, 30, 0))],  # one script, all alike
+        [((0, 0, 0, 0, 3), (0, 0, 0, 3, 0)), ((0, 0, 0, 3, 0), (0, 3, 0, 0, 0))],  # too few scripts to go by them
+    ],
+)
+def test_where_nothing_varies_there_is_no_interval(pairs: list[tuple[tuple[int, ...], tuple[int, ...]]]) -> None:
+    found = difference_of(pairs)
+    assert found is not None
+    assert (found.low, found.high, found.shows_difference) == (None, None, False)
+
+
+def test_what_varies_within_scripts_is_gone_by_where_it_tells_more() -> None:
+    """Six scripts have five degrees of freedom between them: with as many within them on both sides, those count."""
+    twice = ((0, 0, 0, 1, 1), (0, 0, 1, 1, 0))
+    few = difference_of([twice] * 4 + [(SINGLE[5], SINGLE[3]), (SINGLE[4], SINGLE[4])])
+    enough = difference_of([twice] * 5 + [(SINGLE[5], SINGLE[3])])
+    assert few is not None
+    assert enough is not None
+    assert (few.is_between, enough.is_between) == (True, False)
+
+
+def test_where_all_runs_of_a_script_are_alike_the_scripts_still_tell_something() -> None:
+    found = difference_of([((0, 0, 0, 0, 8), (0, 0, 0, 8, 0))] * 4 + [((0, 0, 0, 8, 0), (0, 8, 0, 0, 0))] * 3)
+    assert found is not None
+    assert found.is_between
+    assert found.shows_difference
+
+
+@pytest.mark.parametrize(
+    ("most", "scatter", "least", "at_most"),
+    [(1, 0.0, 0.93, 0.97), (1, 0.1, 0.93, 0.97), (2, 0.0, 0.93, 0.97), (2, 0.1, 0.93, 0.97)],
+    ids=["once", "once, scripts drawn", "once or twice", "once or twice, scripts drawn"],
+)
+def test_of_scripts_run_once_or_twice_the_interval_covers_the_truth_as_often_as_it_says(
+    most: int, scatter: float, least: float, at_most: float
+) -> None:
+    """Seventeen scripts of unlike hardness. With `scatter`, how much better build a is differs from script to script."""
+    rng = np.random.default_rng(31)
+    covered = 0
+    for _ in range(1_500):
+        pairs = []
+        for hard in rng.uniform(0.25, 0.6, 17):
+            better = hard + 0.35 / 4 + rng.normal(0, scatter)
+            n, m = rng.integers(1, most + 1, 2)
+            pairs.append((_drawn(rng, min(max(better, 0), 1), n), _drawn(rng, hard, m)))
+        found = difference_of(pairs)
+        assert found is not None
+        assert found.is_between
+        covered += found.low is not None and found.low <= 0.35 <= (found.high or 0)
+    assert least <= covered / 1_500 <= at_most
+
+
+def test_of_these_scripts_alone_an_interval_from_their_differences_is_rather_too_wide() -> None:
+    """What each script differs by is fixed here: the truth is their mean, which is held at least as often as said."""
+    rng = np.random.default_rng(37)
+    hard = rng.uniform(0.25, 0.6, 17)
+    better = hard + rng.normal(0.09, 0.1, 17)
+    truth, covered = 4 * float(np.mean(better - hard)), 0
+    for _ in range(1_500):
+        found = difference_of([(_drawn(rng, p, 1), _drawn(rng, q, 1)) for p, q in zip(better, hard, strict=True)])
+        assert found is not None
+        covered += found.low is not None and found.low <= truth <= (found.high or 0)
+    assert covered / 1_500 >= 0.94
+
+
+def _drawn(rng: np.random.Generator, chance: float, n: int) -> tuple[int, ...]:
+    return tuple(int(count) for count in np.bincount(rng.binomial(4, chance, n), minlength=5))
 
 
 def test_ratings_that_are_all_the_same_show_no_difference() -> None:
