@@ -12,6 +12,7 @@ from scripts_catalog import taxonomy
 
 from ..listing.filter_form import MOST_TEXT
 from ..listing.list_results import COLUMN_OF
+from ..listing.periods import Period
 from ..listing.reviewed import REVIEW_STATES
 from ..models import DIMENSION_KEYS, Browser, Connection, Device, Source
 from .rows import TAGS
@@ -62,6 +63,10 @@ LIST_PARAMETERS = [
     asks("device", one_of(*Device.values), "What the call was held on."),
     asks("connection", one_of(*Connection.values), "How it was connected."),
     asks("review", one_of(*REVIEW_STATES), "How far it is reviewed; for those who review and lead."),
+    asks(
+        *("period", one_of(*Period)),
+        "In place of `from` and `to`: days that move along, in the time zone of the site; the last 7 end with today.",
+    ),
     asks("from", OpenApiTypes.DATE, "The first day of the call, in the time zone of the site."),
     asks("to", OpenApiTypes.DATE, "The last day."),
     asks("sort", one_of(*COLUMN_OF), "What the list is sorted by; `date` if left out."),

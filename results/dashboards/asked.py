@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from calendar import monthrange
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
 from enum import StrEnum
 from typing import Any
 from urllib.parse import urlencode
@@ -77,15 +75,6 @@ def read_asked(filters: Filters, params: Mapping[str, str]) -> Asked:
     key = params.get("sort", "")
     sort = LineSort(key, params.get("direction") == "desc") if key in SORTS else LineSort()
     return Asked(filters, Over.WEEK if params.get("over") == Over.WEEK else Over.BUILD, sort)
-
-
-def month_of(day: date) -> tuple[date, date]:
-    """The first and the last day of its month."""
-    return day.replace(day=1), day.replace(day=monthrange(day.year, day.month)[1])
-
-
-def month_before(day: date) -> tuple[date, date]:
-    return month_of(day.replace(day=1) - timedelta(days=1))
 
 
 @dataclass(frozen=True)

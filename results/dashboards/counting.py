@@ -26,6 +26,7 @@ from ..counts.read_counts import (
     read_tags,
 )
 from ..listing.filters import Filters
+from ..listing.periods import month_of
 from ..models import (
     DIMENSION_KEYS,
     RATING_COUNTS,
@@ -36,7 +37,6 @@ from ..models import (
     ResultQuerySet,
     Source,
 )
-from .asked import month_of
 
 MET_BEFORE = "met_emma_before"
 COLUMN_OF = {"build": "build_id", MET_BEFORE: MET_BEFORE}

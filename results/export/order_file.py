@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
 
@@ -107,7 +107,7 @@ def order_file(user: User, wanted: Wanted) -> Export:
     """Have a worker make the file: the row of the outbox, the line of the audit trail and the export, or none."""
     export = Export(
         owner=user,
-        query=wanted.asked.query(),
+        query=replace(wanted.asked, filters=wanted.asked.filters.as_of_now()).query(),
         columns=[column.key for column in wanted.columns],
         total=wanted.count,
         tells_of_safety=user.is_trained,

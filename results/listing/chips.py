@@ -13,6 +13,7 @@ from scripts_catalog import taxonomy
 from .choices import Choices
 from .filters import Filters
 from .list_results import Asked
+from .periods import Period
 from .reviewed import REVIEW_STATES
 
 
@@ -43,8 +44,9 @@ def chips_of(asked: Asked, choices: Choices) -> list[Chip]:
         (_named("Device", dict(Device.choices).get(filters.device)), filters.but(device="")),
         (_named("Connection", dict(Connection.choices).get(filters.connection)), filters.but(connection="")),
         (_named("Review", REVIEW_STATES.get(filters.review)), filters.but(review="")),
-        (filters.first_day and f"From {_day(filters.first_day)}", filters.but(first_day=None)),
-        (filters.last_day and f"To {_day(filters.last_day)}", filters.but(last_day=None)),
+        (_period(filters), filters.but(first_day=None, last_day=None)),
+        (not filters.period and filters.first_day and f"From {_day(filters.first_day)}", filters.but(first_day=None)),
+        (not filters.period and filters.last_day and f"To {_day(filters.last_day)}", filters.but(last_day=None)),
     ]
     return [Chip(words, Asked(rest, asked.sort).query()) for words, rest in said if words]
 
@@ -70,6 +72,10 @@ def _range(filters: Filters) -> str:
     low, high = filters.low or 1, filters.high or 5
     values = str(low) if low == high else f"{low} to {high}"
     return f"{taxonomy.DIMENSION_BY_KEY[filters.dimension].name}: {values}"
+
+
+def _period(filters: Filters) -> str:
+    return Period(filters.period).label if filters.period else ""
 
 
 def _day(day: date) -> str:

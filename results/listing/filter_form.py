@@ -9,6 +9,7 @@ from typing import Any
 
 from django import forms
 from django.forms.utils import flatatt
+from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from results.models import Browser, Connection, Device, Source
@@ -17,6 +18,7 @@ from scripts_catalog.models import sort_key_of
 
 from .choices import Choices
 from .filters import Filters
+from .periods import PERIODS, Period
 from .reviewed import REVIEW_STATES
 
 MOST_TEXT = 200
@@ -28,7 +30,7 @@ REVIEWED = [(Source.REVIEWED.value, Source.REVIEWED.label)]
 PROBLEMS = [(group.name, [(tag.key, tag.label) for tag in group.tags]) for group in taxonomy.TAG_GROUPS]
 OPENED_BY = (
     *("area", "tags", "problem", "dimension", "low", "high", "returning", "camera", "started"),
-    *("browser", "device", "connection", "review", "from", "to"),
+    *("browser", "device", "connection", "review", "period", "from", "to"),
 )
 
 
@@ -115,8 +117,9 @@ class DayField(forms.DateField):
 class BuildField(PickField):
     """A build by its name, however its letters and leading zeros are written; or `any_value`, which narrows nothing."""
 
-    def __init__(self, names: list[str], any_value: str) -> None:
-        super().__init__("Build", [(name, name) for name in names], any_value=any_value)
+    def __init__(self, names: list[str], any_value: str = "", any_word: str = "Any", unknown: str = "") -> None:
+        options = [(name, name) for name in names]
+        super().__init__("Build", options, any_word=any_word, any_value=any_value, unknown=unknown)
         self.name_of = {sort_key_of(name): name for name in names}
         self.any_value = any_value
 
@@ -167,6 +170,7 @@ class FilterForm(forms.Form):
             "device": PickField("Device", Device.choices),
             "connection": PickField("Connection", Connection.choices),
             "review": PickField("Review", REVIEW_STATES.items(), unknown="Pick one from the list."),
+            "period": PickField("Days", PERIODS, unknown="Pick one from the list."),
             "from": DayField("From"),
             "to": DayField("To"),
         }
@@ -189,12 +193,18 @@ class FilterForm(forms.Form):
         if found.get("from") and found.get("to") and found["from"] > found["to"]:
             self.add_error("from", "The first day is after the last.")
             found.pop("to")
+        if found.get("period") and (found.get("from") or found.get("to")):
+            self.add_error("period", "Give days, or pick one of these, not both. The days are taken.")
         return found
 
     def filters(self) -> Filters:
         """What was understood; a field with an error narrows nothing."""
         self.full_clean()
         said = self.cleaned_data
+        filters = self._filters(said)
+        return filters.during(Period(said["period"]), timezone.localdate()) if said.get("period") else filters
+
+    def _filters(self, said: dict[str, Any]) -> Filters:
         return Filters(
             text=said.get("q", ""),
             script=said.get("script", ""),

@@ -13,6 +13,7 @@ from django.utils import timezone
 from results.models import Problem, ResultQuerySet, Review, Source
 from scripts_catalog.models import Script, sort_key_of
 
+from .periods import Period, days_of
 from .reviewed import narrow_by_review
 
 
@@ -22,7 +23,8 @@ class Filters:
 
     `script` is a slug, `build` a name, `tester` an id. A dimension without a range narrows nothing. `tags` says whose
     tags a problem is looked for in: its tester's, or those of the review that stands; results without one are left out.
-    `review` is one of `REVIEW_STATES`.
+    `review` is one of `REVIEW_STATES`. `period` says where `first_day` and `last_day` come from, and stands
+    in addresses in their stead; empty where they were given as days.
     """
 
     text: str = ""
@@ -45,9 +47,22 @@ class Filters:
     review: str = ""
     first_day: date | None = None
     last_day: date | None = None
+    period: str = ""
 
     def but(self, **changes: Any) -> Filters:
+        """With other days, they are no longer those of the period."""
+        if "first_day" in changes or "last_day" in changes:
+            changes = {"period": "", **changes}
         return replace(self, **changes)
+
+    def during(self, period: Period, today: date) -> Filters:
+        """Narrowed to the days of a period, as they are today."""
+        first, last = days_of(period, today)
+        return self.but(first_day=first, last_day=last, period=period.value)
+
+    def as_of_now(self) -> Filters:
+        """With the days of its period as days: for what must mean the same later on."""
+        return self.but(period="")
 
     def narrow(self, rows: ResultQuerySet) -> ResultQuerySet:
         """The rows that fit, in no order: for counts. The database starts wherever the fewest rows are."""
@@ -125,7 +140,8 @@ class Filters:
 
     def params(self) -> dict[str, str]:
         """As they stand in an address, without the empty ones."""
-        said = {field: getattr(self, field.name) for field in fields(self)}
+        asked = self.but(first_day=None, last_day=None, period=self.period) if self.period else self
+        said = {field: getattr(asked, field.name) for field in fields(asked)}
         return {NAME_OF[field.name]: _written(value) for field, value in said.items() if value != field.default}
 
     def query(self) -> str:

@@ -38,8 +38,8 @@ class Page:
     can_be_mailed: bool = False
 
 
-OF_FIGURES = frozenset({"build", "area", "tags", "from", "to", "returning", "over"}) | SORT
-OF_COMPARISONS = frozenset({"build", "with", "unchanged", "area", "script", "tags", "returning", "from", "to"})
+OF_FIGURES = frozenset({"build", "area", "tags", "period", "from", "to", "returning", "over"}) | SORT
+OF_COMPARISONS = frozenset({"build", "with", "unchanged", "area", "tags", "returning"})
 PAGES: Mapping[str, Page] = {
     "results": Page("Results", frozenset(Role), frozenset(NAME_OF.values()) | SORT),
     "dashboard": Page("Dashboard", OF_DASHBOARDS, OF_FIGURES, can_be_mailed=True),

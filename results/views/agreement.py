@@ -14,6 +14,7 @@ from ..dashboards.agreement import tell_agreement
 from ..dashboards.pick_builds import BuildForm
 from ..listing.choices import choices_for
 from .addresses import clean_address, is_for_a_part
+from .tabs import tabs_of
 
 
 @require_safe
@@ -31,6 +32,7 @@ def agreement(request: UserRequest) -> HttpResponseBase:
     build = Build.objects.filter(name=asked).first() if asked else Build.objects.current_build()
     page = {
         "form": form,
+        "tabs": tabs_of(request, form),
         "agreed": tell_agreement(request.user, choices.scripts, build or Build.objects.first()),
     }
     if not is_for_the_figures:

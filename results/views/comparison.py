@@ -15,6 +15,7 @@ from ..dashboards.comparison import compare_builds
 from ..dashboards.pick_builds import ComparisonForm
 from ..listing.choices import choices_for
 from .addresses import clean_address, is_for_a_part
+from .tabs import tabs_of
 
 
 @require_safe
@@ -34,6 +35,7 @@ def compare(request: UserRequest) -> HttpResponseBase:
     compared = two and compare_builds(request.user, two, filters, choices.scripts, without_changed=without_changed)
     page = {
         "form": form,
+        "tabs": tabs_of(request, form),
         "two": two,
         "compared": compared,
         "area": taxonomy.AREA_NAMES.get(filters.area, ""),

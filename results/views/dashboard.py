@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
 from typing import Any
 
 from django.http import HttpResponse, HttpResponseBase
@@ -16,17 +15,19 @@ from emma_eval.accounts.roles import Role, UserRequest, for_roles
 from emma_eval.scoring.intervals import FEWEST
 from scripts_catalog import taxonomy
 
-from ..dashboards.asked import ANY_BUILD, SORTS, Asked, LineSort, Over, month_before, month_of, read_asked
+from ..dashboards.asked import ANY_BUILD, SORTS, Asked, LineSort, Over, read_asked
 from ..dashboards.counting import Counting
 from ..dashboards.known import Known, read_known
 from ..dashboards.overview import build_dashboard
 from ..listing.filter_form import FilterForm
 from ..listing.filters import Filters
+from ..listing.periods import Period
 from .addresses import clean_query, is_for_a_part
 from .heads import Head, head_of
+from .tabs import tabs_of
 
 DASHBOARD_ROLES = (Role.MANAGER, Role.EVAL_TEAM, Role.EVAL_LEAD)
-FIELDS = ("build", "area", "returning", "from", "to", "tags")
+FIELDS = ("build", "area", "returning", "period", "from", "to", "tags")
 HEADS = {"script": "Script", "runs": "Runs", **{dimension.key: dimension.name for dimension in taxonomy.DIMENSIONS}}
 
 
@@ -41,7 +42,7 @@ def dashboard(request: UserRequest) -> HttpResponseBase:
     form = form_of(request, known, FIELDS)
     asked = read_asked(form.filters(), request.GET.dict())
     page = {
-        **page_of(form, asked, known),
+        **page_of(request, form, asked, known),
         "area": taxonomy.AREA_NAMES.get(asked.filters.area, ""),
         "heads": _heads(asked),
         "script_query": asked.but(sort=LineSort()).narrowed(area="").query(),
@@ -88,13 +89,16 @@ def form_of(request: UserRequest, known: Known, fields: tuple[str, ...]) -> Filt
     return FilterForm({**asked, "build": build}, known.choices(), only=fields, any_build=ANY_BUILD)
 
 
-def page_of(form: FilterForm, asked: Asked, known: Known) -> dict[str, Any]:
+def page_of(request: UserRequest, form: FilterForm, asked: Asked, known: Known) -> dict[str, Any]:
     """What both pages show around their figures."""
     filters = asked.filters
     return {
         "form": form,
+        "tabs": tabs_of(request, form),
         "asked": asked,
         "filters": filters,
+        "period": Period(filters.period).label.lower() if filters.period else "",
+        "current": known.current,
         "is_current": known.current is not None and filters.build == known.current.name,
         "is_narrowed": filters.but(tags="filed") != Filters(build=filters.build, script=filters.script),
         "presets": _presets(asked, known),
@@ -109,15 +113,15 @@ def page_of(form: FilterForm, asked: Asked, known: Known) -> dict[str, Any]:
 def _presets(asked: Asked, known: Known) -> list[Choice]:
     """What is asked for most, each one press away."""
     today = timezone.localdate()
-    choices: list[tuple[str, str, tuple[date | None, date | None]]] = [
-        *([("Current build", known.current.name, (None, None))] if known.current else []),
-        ("This month", "", month_of(today)),
-        ("Last month", "", month_before(today)),
-        ("Everything", "", (None, None)),
+    everything = asked.filters.but(build="", first_day=None, last_day=None)
+    choices = [
+        *([("Current build", everything.but(build=known.current.name))] if known.current else []),
+        *((period.label, everything.during(period, today)) for period in (Period.THIS_MONTH, Period.LAST_MONTH)),
+        ("Everything", everything),
     ]
     found = []
-    for label, build, (first, last) in choices:
-        narrowed = asked.narrowed(build=build, first_day=first, last_day=last)
+    for label, filters in choices:
+        narrowed = asked.but(filters=filters)
         found.append(Choice(label, narrowed.query(), narrowed == asked))
     return found
 

@@ -16,7 +16,7 @@ from ..dashboards.known import read_known
 from ..dashboards.one_script import build_script_dashboard
 from .dashboard import DASHBOARD_ROLES, answer, form_of, page_of, without_empty
 
-FIELDS = ("build", "returning", "from", "to", "tags")
+FIELDS = ("build", "returning", "period", "from", "to", "tags")
 
 
 @require_safe
@@ -34,7 +34,7 @@ def script_dashboard(request: UserRequest, slug: str) -> HttpResponseBase:
     counting = Counting(request.user, asked.filters)
     title = script.latest.title if script.latest else script.slug
     page = {
-        **page_of(form, asked, known),
+        **page_of(request, form, asked, known),
         "script": script,
         "figures": build_script_dashboard(counting, asked, known, title),
     }

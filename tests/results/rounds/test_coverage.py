@@ -176,3 +176,32 @@ def test_a_part_is_asked_for_by_htmx(filed: list[Result], manager_client: Client
     assert answer.headers["HX-Push-Url"] == "/dashboard/coverage/?build=2026.42"
     assert "<html" not in answer.text
     assert manager_client.get("/dashboard/coverage/?build=2026.42&area=").status_code == 302
+
+
+def test_it_is_of_one_build_and_says_which(filed: list[Result], manager_client: Client) -> None:
+    page = manager_client.get("/dashboard/coverage/").content.decode()
+    assert '<option value="" selected>The current build</option>' in page
+    assert ">Any</option>" not in page[: page.index('id="filter-area"')]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"), [("any", "Coverage is of one build at a time"), ("no-such", "There is no build of that name")]
+)
+def test_a_build_that_cannot_be_shown_is_not_swallowed(
+    filed: list[Result], manager_client: Client, asked: str, said: str
+) -> None:
+    page = manager_client.get(f"/dashboard/coverage/?build={asked}").content.decode()
+    assert page.count(f"{said}, so here is the current build.") == 2, "in the summary and beside the field"
+
+
+def test_of_two_open_rounds_it_names_the_one_it_takes_and_offers_the_other(
+    round_: Round, manager: User, manager_client: Client
+) -> None:
+    overdue = Round.objects.create(name="Long due", build=round_.build, begun_by=manager, due_on="2020-01-01")
+    Wanted.objects.create(round=overdue, script_id="script-0", runs=1)
+    page = manager_client.get("/dashboard/coverage/").content.decode()
+    assert "The round <a" in page
+    assert "<bdi>Long due</bdi></a> (was due 1 Jan 2020)" in page
+    also = page[page.index("Also open on this build") :]
+    assert f"round={round_.pk}" in also[:200]
+    assert "Before the release" in also[:300]
