@@ -350,7 +350,8 @@ class AuditEntry(models.Model):
     @property
     def about(self) -> int | None:
         """The key of the person that it is about; who that is, or was, says their account."""
-        return self.details.get(ABOUT)
+        person: int | None = self.details.get(ABOUT)
+        return person
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         if not self._state.adding:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -92,7 +93,7 @@ def _want(by: User, round_: Round, wanted: Mapping[str, int]) -> bool:
     return bool(changed)
 
 
-def _record(by: User, action: str, round_: Round, **details: object) -> None:
+def _record(by: User, action: str, round_: Round, **details: Any) -> None:
     """A round that only the trained know has its lines for them alone; one with a single other script goes with it."""
     others = list(round_.wanted.exclude(script__area=taxonomy.SAFETY).values_list("script__slug", flat=True)[:2])
     script = others[0] if len(others) == 1 else ""

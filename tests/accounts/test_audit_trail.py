@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from emma_eval.accounts import audit
-from emma_eval.accounts.models import User
+from emma_eval.accounts.audit_chain.link_entries import link_entries
+from emma_eval.accounts.models import AuditEntry, AuditLink, User
 from emma_eval.accounts.roles import Role
 from emma_eval.accounts.views import audit as page
 from tests import make
@@ -87,3 +89,24 @@ def test_it_is_for_administrators(manager_client: Client) -> None:
 def test_what_nobody_did_who_was_signed_in_is_shown_too(admin_client: Client) -> None:
     audit.record(None, "invited a person", "boss@example.test", roles=["administrator"])
     assert "the site itself" in admin_client.get("/audit/").text
+
+
+def test_the_head_of_the_chain_is_for_those_who_may_know_of_every_line(admin_client: Client, tester: User) -> None:
+    trained = make.client_of(make.user("ann@example.test", Role.ADMINISTRATOR, is_trained=True))
+    audit.record(tester, "filed a result", "1", is_safety=True)
+    before = admin_client.get("/audit/").text
+    link_entries(timezone.now())
+    digest = AuditLink.objects.get().digest
+    assert "1 so far" in trained.get("/audit/").text
+    assert digest in trained.get("/audit/").text
+    assert admin_client.get("/audit/").text == before, "a head that moves would tell of a hidden line"
+
+
+def test_a_person_that_a_line_is_about_is_named_as_they_are_called_by_now(admin_client: Client, tester: User) -> None:
+    audit.record(None, "changed roles", about=tester, after=["tester"])
+    entry = AuditEntry.objects.get()
+    assert (entry.target, entry.details) == ("", {"person": tester.pk, "after": ["tester"]})
+    User.objects.filter(pk=tester.pk).update(name="Tess Lindqvist")
+    page = admin_client.get("/audit/").text
+    assert f'<a href="/people/{tester.pk}/"><bdi>Tess Lindqvist</bdi></a>' in page
+    assert tester.email not in page
