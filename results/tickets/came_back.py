@@ -18,7 +18,9 @@ from ..counts.read_counts import TagCounts, read_month_tags
 from ..listing.filters import Filters
 from ..models import Problem, Result, Source, Ticket
 
-CAME_BACK, NOT_SEEN, NOT_RUN, CANT_TELL = "came back", "not seen", "not run", "can't tell"
+CAME_BACK, STILL_THERE, NOT_SEEN = "came back", "still there", "not seen"
+NOT_RUN, CANT_TELL = "not run", "can't tell"
+MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -32,10 +34,8 @@ class OnBuild:
 
     @property
     def words(self) -> str:
-        """What this build says by itself."""
+        """What a build without the problem says by itself."""
         n = f"{self.share.n} call{'' if self.share.n == 1 else 's'}"
-        if self.share.part:
-            return f"came back on {self.build} ({self.share.part} of {n})"
         if self.share.is_too_small:
             return f"not seen in {n} on {self.build}, too few to tell"
         return f"not seen in {n} on {self.build} (up to {self.share.high * 100:.0f} % could still have it)"
@@ -55,23 +55,47 @@ class CameBack:
             return CANT_TELL
         if not self.later:
             return NOT_RUN
-        if any(each.share.part for each in self.later):
-            return CAME_BACK
+        if self._seen:
+            return CAME_BACK if self._was_gone else STILL_THERE
         return CANT_TELL if all(each.share.is_too_small for each in self.later) else NOT_SEEN
 
     @property
     def verdict(self) -> str:
-        """The newest build says it; where only an earlier one had the problem, that is said first."""
+        """Where the problem was seen is said first, and then the newest build, if it was not seen there."""
         if not self.is_tagged:
             return "no problem is tagged, so there is nothing to look for"
         if not self.later:
             return "not run yet on a later build"
         newest = self.later[0]
-        with_it = next((each for each in self.later if each.share.part), None)
-        if with_it is None or with_it is newest:
+        if not self._seen:
             return newest.words
-        return f"{with_it.words}; {newest.words}"
+        told = _on("came back", self._seen[:1]) if self._was_gone else _on("still there", self._seen[::-1])
+        return told if newest.is_seen else f"{told}; {newest.words}"
 
+
+def _on(what: str, builds: list[OnBuild]) -> str:
+    """Of each build how many of its calls; where they are all too few to say how often it is so, that too."""
+    listed = builds[-MOST_NAMED:]
+    names = _listed([str(each.build) for each in listed])
+    calls = f"{_listed([each.counted for each in listed])} call{'' if builds[-1].share.n == 1 else 's'}"
+    few = ", too few to say how often" if all(each.share.is_too_small for each in listed) else ""
+    return f"{what} on {names} ({calls}{few})"
+
+
+def _listed(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+    @property
+    def _seen(self) -> list[OnBuild]:
+        """The later builds that had the problem, the newest first."""
+        return [each for each in self.later if each.is_seen]
+
+    @property
+    def _was_gone(self) -> bool:
+        """Whether it was not seen on a build before the newest that had it: only then did it come back."""
+        newest = self._seen[0].build.sort_key
+        return any(each.is_gone for each in self.later if each.build.sort_key < newest)
 
 Kept = Mapping[str, TagCounts]
 

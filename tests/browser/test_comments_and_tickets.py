@@ -93,7 +93,7 @@ def test_new_comments_stand_on_the_to_do_page_until_they_were_in_view(
     expect(page.get_by_role("heading", name="New comments")).to_have_count(0)
 
 
-def test_a_ticket_is_linked_from_a_result_and_says_that_the_problem_came_back(
+def test_a_ticket_is_linked_from_a_result_and_says_that_the_problem_is_still_there(
     open_page: OpenPage, eva: User, tess: User, result: Result
 ) -> None:
     later = make.build("2026.43")
@@ -110,7 +110,7 @@ def test_a_ticket_is_linked_from_a_result_and_says_that_the_problem_came_back(
     page.get_by_label("Address of the ticket").fill("https://tracker.example.org/EMMA-7")
     page.get_by_role("button", name="Link the ticket").click()
     beside = page.get_by_role("region", name="Tickets")
-    expect(beside).to_contain_text("came back on 2026.43 (3 of 12 calls)")
+    expect(beside).to_contain_text("still there on 2026.43 (3 of 12 calls)")
     expect(beside.get_by_role("link", name="Open on tracker.example.org")).to_have_attribute(
         "rel", "noopener noreferrer nofollow"
     )

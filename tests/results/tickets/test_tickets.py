@@ -14,7 +14,15 @@ from emma_eval.accounts.models import AuditEntry, User
 from emma_eval.accounts.roles import Role
 from results.counts.rebuild_counts import rebuild_counts
 from results.models import Result, Ticket
-from results.tickets.came_back import CAME_BACK, CANT_TELL, NOT_RUN, NOT_SEEN, CameBack, came_back
+from results.tickets.came_back import (
+    CAME_BACK,
+    CANT_TELL,
+    NOT_RUN,
+    NOT_SEEN,
+    STILL_THERE,
+    CameBack,
+    came_back,
+)
 from results.tickets.link_ticket import About, close_ticket, link_ticket, reopen_ticket
 from results.tickets.show_tickets import tickets_by_tag, tickets_for
 from results.tickets.ticket_form import TicketForm, is_ticket_link
@@ -91,17 +99,37 @@ def test_the_intervals_are_those_of_wilson(tester: User, script: Script, builds:
 
 
 @pytest.mark.data_layer
-def test_one_that_came_back_and_went_again_says_both(tester: User, script: Script, builds: list[Build]) -> None:
+def test_one_that_was_still_there_and_went_says_both(tester: User, script: Script, builds: list[Build]) -> None:
     ticket = link_ticket(tester, LINK, "Too long", About(builds[0], "too_long", script))
     runs(tester, script, builds[1], of=10, with_it=1)
     runs(tester, script, builds[2], of=20, with_it=0)
     assert went(tester, ticket).verdict == (
-        "came back on 2026.10 (1 of 10 calls); not seen in 20 calls on 2026.11 (up to 16 % could still have it)"
+        "still there on 2026.10 (1 of 10 calls); not seen in 20 calls on 2026.11 (up to 16 % could still have it)"
     )
 
 
 @pytest.mark.data_layer
-def test_a_few_calls_can_show_that_it_came_back_and_not_that_it_did_not(
+def test_what_was_never_gone_did_not_come_back(tester: User, script: Script, builds: list[Build]) -> None:
+    ticket = link_ticket(tester, LINK, "Too long", About(builds[0], "too_long", script))
+    runs(tester, script, builds[1], of=12, with_it=4)
+    runs(tester, script, builds[2], of=2, with_it=1)
+    found = went(tester, ticket)
+    assert found.verdict == "still there on 2026.10 and 2026.11 (4 of 12 and 1 of 2 calls)"
+    assert found.state == STILL_THERE
+
+
+@pytest.mark.data_layer
+def test_a_build_with_too_few_calls_does_not_show_that_it_was_gone(
+    tester: User, script: Script, builds: list[Build]
+) -> None:
+    ticket = link_ticket(tester, LINK, "Too long", About(builds[0], "too_long", script))
+    runs(tester, script, builds[1], of=2, with_it=0)
+    runs(tester, script, builds[2], of=12, with_it=4)
+    assert went(tester, ticket).verdict == "still there on 2026.11 (4 of 12 calls)"
+
+
+@pytest.mark.data_layer
+def test_a_few_calls_can_show_that_it_is_there_and_not_that_it_is_gone(
     tester: User, script: Script, builds: list[Build]
 ) -> None:
     ticket = link_ticket(tester, LINK, "Too long", About(builds[0], "too_long", script))
@@ -109,7 +137,8 @@ def test_a_few_calls_can_show_that_it_came_back_and_not_that_it_did_not(
     assert went(tester, ticket).verdict == "not seen in 1 call on 2026.10, too few to tell"
     assert went(tester, ticket).state == CANT_TELL
     runs(tester, script, builds[1], of=1, with_it=1)
-    assert went(tester, ticket).verdict == "came back on 2026.10 (1 of 2 calls)"
+    assert went(tester, ticket).state == STILL_THERE
+    assert went(tester, ticket).verdict == "still there on 2026.10 (1 of 2 calls, too few to say how often)"
 
 
 @pytest.mark.data_layer
@@ -123,7 +152,7 @@ def test_other_scripts_problems_and_earlier_builds_do_not_count(
     of_one = link_ticket(tester, LINK, "Too long", About(builds[1], "too_long", script))
     of_any = link_ticket(tester, LINK, "Too long", About(builds[1], "too_long"))
     assert went(tester, of_one).verdict.startswith("not seen in 6 calls on 2026.11")
-    assert went(tester, of_any).verdict == "came back on 2026.11 (6 of 12 calls)"
+    assert went(tester, of_any).verdict == "still there on 2026.11 (6 of 12 calls)"
 
 
 @pytest.mark.data_layer
@@ -135,7 +164,7 @@ def test_a_ticket_of_a_whole_result_looks_for_any_of_its_problems(
     make.result(tester, script, builds[1], problems=("cut_in", "too_long"))
     make.result(tester, script, builds[1], problems=("cut_in",))
     make.result(tester, script, builds[1], problems=("weird_gaze",))
-    assert went(tester, ticket).verdict == "came back on 2026.10 (2 of 3 calls)"
+    assert went(tester, ticket).verdict == "still there on 2026.10 (2 of 3 calls, too few to say how often)"
     bare = make.result(tester, script, builds[0])
     assert went(tester, link_ticket(tester, LINK, "None", About.result_of(bare, ""))).state == CANT_TELL
 
@@ -258,7 +287,7 @@ def test_a_problem_of_a_dashboard_is_linked_by_its_address(eval_client: Client, 
     assert answer["Location"] == ticket.get_absolute_url()
     assert (ticket.tag, ticket.script, ticket.build, ticket.result) == ("too_long", script, build, None)
     entry = AuditEntry.objects.get(action="linked a ticket")
-    assert (entry.target, entry.script, entry.details["link"]) == ("Too long", "bad-news-day", LINK)
+    assert (entry.target, entry.script, entry.details) == (str(ticket.pk), "bad-news-day", {"problem": "too_long"})
 
 
 def test_a_result_gives_its_script_its_build_and_its_problems(
