@@ -2,9 +2,12 @@
 
 from django.urls import include, path
 
-from . import calls, results
+from . import calls, figures, results, reviews, rounds
 
 urlpatterns = [
     path("", include(results.urlpatterns)),
     path("", include(calls.urlpatterns)),
+    path("", include(reviews.urlpatterns)),
+    path("", include(figures.urlpatterns)),
+    path("", include(rounds.urlpatterns)),
 ]

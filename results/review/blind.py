@@ -7,13 +7,13 @@ eval team nor a manager sees the one that stands, of the results that they filed
 
 from __future__ import annotations
 
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q
 
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
 
-from ..models import QueuedFor, Result, ResultQuerySet, Review
-from .open_to import all_are_in, is_gold
+from ..models import QueuedFor, Result, ResultQuerySet, Review, ReviewQuerySet
+from .open_to import IS_GOLD, all_are_in, is_gold
 
 REVIEWERS = (Role.EVAL_TEAM, Role.EVAL_LEAD)
 SEE_REVIEWS = (*REVIEWERS, Role.MANAGER)
@@ -31,6 +31,26 @@ def reviews_shown_to(user: User, result: Result) -> list[Review]:
     if user.has_role(Role.MANAGER) or result.tester_id == user.pk:
         return list(in_order.filter(stands=True))
     return []
+
+
+def readable_by(user: User) -> ReviewQuerySet:
+    """The same of all results at once, for a list: what those of the eval team, its leads and managers may read."""
+    seen = Result.objects.visible_to(user).filter(pk=OuterRef("result"))
+    are_in = Exists(shown_as_reviewed(seen).exclude(_may_still_be_met_by(user)))
+    known = Review.objects.filed().filter(Exists(seen))
+    if user.has_role(*REVIEWERS):
+        return known.filter(Q(reviewer=user) | Q(are_in, is_of_gold=False))
+    if user.has_role(Role.MANAGER):
+        return known.filter((Q(reviewer=user) & ~Q(are_in)) | Q(are_in, stands=True))
+    return known.none()
+
+
+def _may_still_be_met_by(user: User) -> Q:
+    """The results of which `is_kept_as_gold` is true."""
+    if not user.has_role(Role.EVAL_TEAM) or user.has_role(Role.EVAL_LEAD):
+        return Q(pk__in=[])
+    answered = Review.objects.filed().filter(result=OuterRef("pk"), reviewer=user)
+    return Q(IS_GOLD) & ~Q(Exists(answered))
 
 
 def is_shown_as_reviewed(user: User, result: Result) -> bool:

@@ -45,6 +45,7 @@ class ProblemSerializer(serializers.Serializer[Any]):
     )
     result = serializers.CharField(required=False, help_text="The result that stands there already.")
     name = serializers.CharField(required=False, help_text="The build that stands there already.")
+    round = serializers.CharField(required=False, help_text="The round that stands there already.")
 
 
 class ProgramSchema(AutoSchema):

@@ -18,15 +18,27 @@ class Scope(StrEnum):
     BUILDS_WRITE = "builds:write"
     RESULTS_READ = "results:read"
     RESULTS_WRITE = "results:write"
+    REVIEWS_READ = "reviews:read"
+    REVIEWS_WRITE = "reviews:write"
+    FIGURES_READ = "figures:read"
+    ROUNDS_READ = "rounds:read"
+    ROUNDS_WRITE = "rounds:write"
 
 
 EVERYBODY = frozenset(Role)
+REVIEWERS = frozenset({Role.EVAL_TEAM, Role.EVAL_LEAD})
+WHO_READ_FIGURES = REVIEWERS | {Role.MANAGER}
 ROLES_OF = {
     Scope.SCRIPTS_READ: EVERYBODY,
     Scope.BUILDS_READ: EVERYBODY,
     Scope.BUILDS_WRITE: frozenset({Role.EVAL_TEAM}),
     Scope.RESULTS_READ: EVERYBODY,
     Scope.RESULTS_WRITE: frozenset({Role.TESTER}),
+    Scope.REVIEWS_READ: WHO_READ_FIGURES,
+    Scope.REVIEWS_WRITE: REVIEWERS,
+    Scope.FIGURES_READ: WHO_READ_FIGURES,
+    Scope.ROUNDS_READ: WHO_READ_FIGURES,
+    Scope.ROUNDS_WRITE: WHO_READ_FIGURES,
 }
 WORDS_OF = {
     Scope.SCRIPTS_READ: "read scripts and their versions",
@@ -34,6 +46,11 @@ WORDS_OF = {
     Scope.BUILDS_WRITE: "register builds, change what is said of them, make one current",
     Scope.RESULTS_READ: "read results, and what was kept of their calls",
     Scope.RESULTS_WRITE: "file results in your name, and correct your own",
+    Scope.REVIEWS_READ: "read the reviews that you may read on the pages",
+    Scope.REVIEWS_WRITE: "take results from the review queue, and file reviews in your name",
+    Scope.FIGURES_READ: "read the figures of dashboards, comparisons, agreement and coverage",
+    Scope.ROUNDS_READ: "read rounds, with what is wanted and what was run",
+    Scope.ROUNDS_WRITE: "plan rounds in your name, close them and open them again",
 }
 
 
