@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .access import EVAL_TEAM, MEMBERS, TESTER, Args
+from emma_eval.accounts.roles import Role
+
+from .access import EVAL_TEAM, MANAGER_EVAL_AND_LEAD, MEMBERS, TESTER, Args
 from .world import World
 
 
@@ -13,6 +15,7 @@ from .world import World
 class Endpoint:
     """`reads`, `writes`: the roles whose programs may GET and PUT. `args` make its address, `hidden` that of a thing
     of Safety behind it. `absent`: it may rightly answer 404. `others`: what a PUT to a thing of a colleague answers.
+    `verb`: what writes, where it isn't a PUT.
     """
 
     reads: frozenset[str]
@@ -21,10 +24,14 @@ class Endpoint:
     hidden: Args | None = None
     absent: bool = False
     others: int | None = None
+    verb: str = "put"
 
     @property
     def methods(self) -> frozenset[str]:
-        return frozenset({*({"get", "head"} if self.reads else ()), *({"put"} if self.writes else ())})
+        return frozenset({*({"get", "head"} if self.reads else ()), *({self.verb} if self.writes else ())})
+
+    def who_may(self, method: str) -> frozenset[str]:
+        return self.writes if method == self.verb else self.reads
 
 
 def _script(world: World) -> dict[str, Any]:
@@ -45,6 +52,14 @@ def _hidden_result(world: World) -> dict[str, Any]:
     return {"key": str(world.hidden.own_result.pk)}
 
 
+def _hidden_round(world: World) -> dict[str, Any]:
+    assert world.hidden
+    return {"key": str(world.hidden.round.pk)}
+
+
+REVIEWERS = EVAL_TEAM | {Role.EVAL_LEAD.value}
+LEADING = MANAGER_EVAL_AND_LEAD
+
 ENDPOINTS = {
     "api_token": Endpoint(MEMBERS),
     "api_taxonomy": Endpoint(MEMBERS),
@@ -63,4 +78,14 @@ ENDPOINTS = {
     "api_result": Endpoint(MEMBERS, TESTER, _result, hidden=_hidden_result, others=403),
     "api_result_link": Endpoint(frozenset(), TESTER, _result, hidden=_hidden_result, others=403),
     "api_result_call": Endpoint(MEMBERS, args=_result, hidden=_hidden_result, absent=True),
+    "api_reviews": Endpoint(LEADING),
+    "api_review_next": Endpoint(frozenset(), REVIEWERS, verb="post"),
+    "api_result_review": Endpoint(LEADING, REVIEWERS, _result, hidden=_hidden_result),
+    "api_figures": Endpoint(LEADING),
+    "api_comparison": Endpoint(LEADING),
+    "api_agreement": Endpoint(LEADING),
+    "api_coverage": Endpoint(LEADING),
+    "api_rounds": Endpoint(LEADING),
+    "api_round": Endpoint(LEADING, LEADING, lambda world: {"key": str(world.round.pk)}, hidden=_hidden_round),
+    "api_round_state": Endpoint(frozenset(), LEADING, lambda world: {"key": str(world.round.pk)}, hidden=_hidden_round),
 }
