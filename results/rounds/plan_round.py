@@ -6,6 +6,8 @@ a line of its own, which those see who may know of that script.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -41,10 +43,27 @@ def plan_round(by: User, plan: Plan) -> Round:
     return made
 
 
+class ChangedMeanwhileError(Exception):
+    """Somebody changed the round since it was opened to be changed."""
+
+
+def as_seen(by: User, round_: Round) -> str:
+    """What this person may know of a round, in a few letters: other ones where anything of it is other."""
+    wanted = sorted(Wanted.objects.visible_to(by).filter(round=round_).values_list("script_id", "runs"))
+    said = [round_.name, round_.build_id, _in_words(round_.due_on), round_.note, wanted]
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
+
+
 @transaction.atomic
-def change_round(by: User, found: Round, plan: Plan) -> bool:
-    """Make the round what the plan says; False where it says so already. What `by` may not know of stays wanted."""
+def change_round(by: User, found: Round, plan: Plan, *, opened_as: str = "") -> bool:
+    """Make the round what the plan says; False where it says so already. What `by` may not know of stays wanted.
+
+    `opened_as`: what `as_seen` said when the round was opened to be changed. Raises ChangedMeanwhileError where it
+    says otherwise by now; then nothing is changed.
+    """
     round_ = Round.objects.select_for_update().get(pk=found.pk)
+    if opened_as and opened_as != as_seen(by, round_):
+        raise ChangedMeanwhileError
     before = _facts(round_)
     round_.name, round_.build, round_.due_on, round_.note = plan.name, plan.build, plan.due_on, plan.note
     round_.save()

@@ -13,6 +13,7 @@ from typing import Any
 
 from django import forms
 from django.db.models import Q
+from django.utils import timezone
 
 from emma_eval.accounts.models import User
 from scripts_catalog import taxonomy
@@ -79,6 +80,7 @@ class RoundForm(forms.Form):
 
     def __init__(self, user: User, *args: Any, round_: Round | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.due_before = round_.due_on if round_ else None
         self.shelves = _shelves(user, round_)
         for script in self.scripts():
             self.fields[field_of(script.slug)] = RunsField(_title(script))
@@ -90,12 +92,21 @@ class RoundForm(forms.Form):
         day: date | None = self.cleaned_data["due_on"]
         if day is not None and not FIRST_DAY <= day <= LAST_DAY:
             raise forms.ValidationError(f"Give a day between {FIRST_DAY.year} and {LAST_DAY.year}.")
+        if day is not None and day < timezone.localdate() and day != self.due_before:
+            raise forms.ValidationError("That day is past. Give today or a later day.")
         return day
 
     def clean(self) -> None:
         wrong = any(name.startswith("runs-") for name in self.errors)
         if not wrong and not self._wanted():
             raise forms.ValidationError("Ask for at least one run of one script.")
+
+    def refuse_change(self) -> None:
+        self.add_error(
+            None,
+            "Somebody else changed this round while you did, so nothing of yours is saved yet. Look at the round as it "
+            "is now; save again, and yours takes its place.",
+        )
 
     def plan(self) -> Plan:
         """What was typed, once it is right."""

@@ -15,7 +15,7 @@ from scripts_catalog.models import Build
 
 from ..filing.typed import number_in
 from ..models import Round, RoundQuerySet
-from ..rounds.plan_round import change_round, close_round, plan_round, reopen_round
+from ..rounds.plan_round import ChangedMeanwhileError, as_seen, change_round, close_round, plan_round, reopen_round
 from ..rounds.progress import progress_of
 from ..rounds.round_form import MOST_RUNS, RUNS_AT_FIRST, RoundForm, copied, filled
 
@@ -77,7 +77,11 @@ def round_edit(request: UserRequest, pk: int) -> HttpResponseBase:
     if request.method == "POST" and not _is_help(request):
         form = RoundForm(request.user, request.POST, round_=found)
         if form.is_valid():
-            is_changed = change_round(request.user, found, form.plan())
+            try:
+                is_changed = change_round(request.user, found, form.plan(), opened_as=request.POST.get("opened_as", ""))
+            except ChangedMeanwhileError:
+                form.refuse_change()
+                return _show_form(request, form, _known(request.user).get(pk=pk), has_changed=True)
             messages.success(request, "The round is changed." if is_changed else "Nothing was changed.")
             return redirect(found)
         return _show_form(request, form, found)
@@ -124,10 +128,18 @@ def _each(request: UserRequest) -> int:
     return min(number_in(request.POST.get("each")) or RUNS_AT_FIRST, MOST_RUNS)
 
 
-def _show_form(request: UserRequest, form: RoundForm, found: Round | None = None) -> HttpResponse:
+def _show_form(
+    request: UserRequest, form: RoundForm, found: Round | None = None, *, has_changed: bool = False
+) -> HttpResponse:
+    """`has_changed`: what was opened is not what stands there now; who saves again has been told so."""
+    opened_as = "" if has_changed else request.POST.get("opened_as", "")
     context = {
         "form": form,
         "round": found,
+        "opened_as": found and (opened_as or as_seen(request.user, found)),
+        "has_changed": has_changed,
+        "has_builds": Build.objects.exists(),
+        "can_register": request.user.has_role(Role.EVAL_TEAM),
         "each": _each(request),
         "earlier": [each for each in _known(request.user)[:CLOSED_A_PAGE] if found is None or each.pk != found.pk],
     }

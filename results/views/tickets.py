@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from emma_eval.accounts.roles import UserRequest, for_roles
+from emma_eval.accounts.roles import Role, UserRequest, for_roles
 from emma_eval.scoring.intervals import FEWEST
 from scripts_catalog.models import Build, Script, sort_key_of
 
@@ -39,7 +39,12 @@ def ticket_new(request: UserRequest) -> HttpResponse:
         ticket = link_ticket(request.user, form.cleaned_data["link"], form.cleaned_data["title"], about)
         messages.success(request, "The ticket is linked.")
         return redirect(result.get_absolute_url() if result else ticket)
-    context = {"form": form, "result": result}
+    context = {
+        "form": form,
+        "result": result,
+        "has_builds": result is not None or Build.objects.exists(),
+        "can_register": request.user.has_role(Role.EVAL_TEAM),
+    }
     return render(request, "results/ticket_new.html", context, status=422 if form.errors else 200)
 
 

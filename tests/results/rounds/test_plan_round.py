@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from emma_eval.accounts.models import AuditEntry, User
 from results.models import Round, Wanted
@@ -90,13 +91,13 @@ def test_the_trail_names_no_script_to_those_who_may_not_know_of_it(
     manager: User, administrator: User, plan: Plan
 ) -> None:
     trained = make.user("tina@example.test", is_trained=True)
-    plan_round(trained, replace(plan, wanted={"bad-news-day": 3, "noisy-room": 1, "quiet-talk": 5}))
+    made = plan_round(trained, replace(plan, wanted={"bad-news-day": 3, "noisy-room": 1, "quiet-talk": 5}))
     plan_round(trained, replace(plan, name="Quiet ones", wanted={"quiet-talk": 5}))
     seen = AuditEntry.objects.visible_to(administrator)
     assert sorted(seen.values_list("target", "action", "script")) == [
-        ("Before the release", "planned a round", ""),
-        ("Before the release", "wanted runs of a script", "bad-news-day"),
-        ("Before the release", "wanted runs of a script", "noisy-room"),
+        (str(made.pk), "planned a round", ""),
+        (str(made.pk), "wanted runs of a script", "bad-news-day"),
+        (str(made.pk), "wanted runs of a script", "noisy-room"),
     ]
     assert AuditEntry.objects.visible_to(trained).count() == 6
 
@@ -120,7 +121,7 @@ def typed(build: Build, **changes: object) -> dict[str, object]:
     return {
         "name": "Before the release",
         "build": build.pk,
-        "due_on": "2026-11-06",
+        "due_on": f"{timezone.localdate() + timedelta(days=7)}",
         "runs-bad-news-day": "3",
         **changes,
     }
@@ -139,6 +140,7 @@ def test_the_form_plans_a_round(manager_client: Client, build: Build, scripts: l
         ({"name": " "}, "Give the round a name."),
         ({"build": "99999"}, "Choose a build from the list."),
         ({"due_on": "6 November"}, "Give the day as 2026-03-31."),
+        ({"due_on": "2020-11-06"}, "That day is past. Give today or a later day."),
         ({"due_on": "1026-11-06"}, "Give a day between 2000 and 2100."),
         ({"runs-bad-news-day": "1001"}, "Ask for 1 to 1000 runs, as a whole number."),
         ({"runs-bad-news-day": "-1"}, "Ask for 1 to 1000 runs, as a whole number."),
@@ -204,6 +206,54 @@ def test_a_round_is_changed_and_closed_on_its_page(manager_client: Client, manag
     assert Round.objects.open().exists()
 
 
+def test_a_due_date_that_is_past_by_now_may_stay(manager_client: Client, manager: User, plan: Plan) -> None:
+    made = plan_round(manager, replace(plan, due_on=date(2020, 11, 6)))
+    edit = f"/rounds/{made.pk}/edit/"
+    assert manager_client.post(edit, typed(plan.build, due_on="2020-11-06", name="Later")).status_code == 302
+    assert manager_client.post(edit, typed(plan.build, due_on="2020-11-05")).status_code == 422
+    made.refresh_from_db()
+    assert (made.name, made.due_on) == ("Later", date(2020, 11, 6))
+
+
+def test_of_two_who_change_a_round_at_the_same_time_the_second_is_told(
+    manager_client: Client, eval_client: Client, manager: User, plan: Plan
+) -> None:
+    made = plan_round(manager, plan)
+    edit = f"/rounds/{made.pk}/edit/"
+    opened_as = str(manager_client.get(edit).context["opened_as"])
+    eval_client.post(edit, typed(plan.build, name="Hers", opened_as=opened_as))
+    mine = typed(plan.build, name="Mine", opened_as=opened_as)
+    told = manager_client.post(edit, mine)
+    assert told.status_code == 422
+    assert "Somebody else changed this round while you did" in told.text
+    assert 'value="Mine"' in told.text, "nothing typed is lost"
+    made.refresh_from_db()
+    assert made.name == "Hers"
+    again = manager_client.post(edit, {**mine, "opened_as": str(told.context["opened_as"])})
+    made.refresh_from_db()
+    assert (again.status_code, made.name) == (302, "Mine")
+
+
+def test_what_the_trained_change_of_safety_is_no_change_to_others(
+    manager_client: Client, manager: User, plan: Plan, scripts: list[Script]
+) -> None:
+    made = plan_round(manager, plan)
+    opened_as = str(manager_client.get(f"/rounds/{made.pk}/edit/").context["opened_as"])
+    Wanted.objects.create(round=made, script=scripts[2], runs=2)
+    answer = manager_client.post(f"/rounds/{made.pk}/edit/", typed(plan.build, opened_as=opened_as))
+    assert answer.status_code == 302
+
+
+@pytest.mark.parametrize("path", ["/rounds/new/", "/tickets/new/"])
+def test_without_a_build_the_forms_say_where_one_is_registered(
+    manager_client: Client, eval_client: Client, scripts: list[Script], path: str
+) -> None:
+    of_manager = manager_client.get(path).text
+    assert "The eval team registers them on its Builds page" in of_manager
+    assert "/builds/new/" not in of_manager
+    assert 'href="/builds/new/"' in eval_client.get(path).text
+
+
 def test_closed_rounds_are_paged(manager_client: Client, manager: User, plan: Plan) -> None:
     for number in range(35):
         close_round(manager, plan_round(manager, replace(plan, name=f"Round {number:02}")))
@@ -212,3 +262,43 @@ def test_closed_rounds_are_paged(manager_client: Client, manager: User, plan: Pl
     assert "Round 04" not in page
     older = page.split('rel="next" href="')[1].split('"')[0]
     assert "Round 04" in manager_client.get(f"/rounds/{older}").text
+
+
+# --- what the trail tells ----------------------------------------------------------------------
+
+
+def trail_page(administrator: User) -> str:
+    return str(make.client_of(administrator).get("/audit/").text)
+
+
+def test_what_a_round_said_while_it_was_of_safety_alone_stays_hidden(
+    trained_eval_member: User, administrator: User, plan: Plan
+) -> None:
+    secret = replace(plan, name="kq77 secret", note="kq77 note", wanted={"quiet-talk": 2})
+    made = plan_round(trained_eval_member, secret)
+    change_round(trained_eval_member, made, replace(plan, name="General", note="", wanted={"noisy-room": 1}))
+    close_round(trained_eval_member, made)
+    page = trail_page(administrator)
+    assert "kq77" not in page
+    assert "changed a round" not in page
+    assert "closed a round" in page, "as of any round"
+
+
+def test_a_round_becomes_a_secret_with_its_scripts_and_so_do_its_lines(
+    manager: User, administrator: User, trained_eval_member: User, plan: Plan
+) -> None:
+    made = plan_round(manager, replace(plan, name="jx55 round", note="jx55 note"))
+    close_round(manager, made)
+    assert "planned a round" in trail_page(administrator)
+    Script.objects.update(area="safety")
+    page = trail_page(administrator)
+    assert not any(words in page for words in ("jx55", "a round", "runs of a script"))
+    assert ("planned a round", "") in actions(trained_eval_member)
+
+
+def test_no_line_quotes_what_somebody_called_or_said_of_a_round(manager: User, plan: Plan) -> None:
+    made = plan_round(manager, plan)
+    assert change_round(manager, made, replace(plan, name="kq77 secret", note="kq77 note"))
+    lines = AuditEntry.objects.all()
+    assert not any("kq77" in f"{line.target} {line.details}" or plan.name in line.target for line in lines)
+    assert lines.get(action="changed a round").details == {"words": "changed"}
