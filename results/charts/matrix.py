@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 
+from ..figures import say_number, say_range
 from ..markup import format_html, together
 from . import twins
 from .svg import LINE_HEIGHT, frame, key_of, label, linked, percent, text, wrapped
@@ -32,12 +33,12 @@ class Square:
     @property
     def in_words(self) -> str:
         if self.value is None:
-            return f"can't be told{f' ({self.why})' if self.why else ''}, n {self.n}"
-        return f"{self.value:.2f}{f', interval {self.interval}' if self.interval else ''}, n {self.n}"
+            return f"can’t be told{f' ({self.why})' if self.why else ''}, n {self.n}"
+        return f"{say_number(self.value)}{f', interval {self.interval}' if self.interval else ''}, n {self.n}"
 
     @property
     def interval(self) -> str:
-        return "" if self.low is None or self.high is None else f"{self.low:.2f} to {self.high:.2f}"
+        return "" if self.low is None or self.high is None else say_range(self.low, self.high)
 
     @property
     def shade(self) -> str:
@@ -138,7 +139,7 @@ def _square(matrix: Matrix, square: Square, place: int, top: int) -> SafeString:
         *(_filled(matrix.key, square.shade), percent(place * width), top, percent(width), CELL),
     )
     middle = percent((place + 0.5) * width)
-    figure = "–" if square.value is None else f"{square.value:.2f}"
+    figure = "–" if square.value is None else say_number(square.value)
     return together(
         [
             box,
@@ -152,7 +153,7 @@ def _cells(square: Square) -> list[twins.Cell]:
     n = twins.Cell(str(square.n), is_quiet=not square.n)
     if square.value is None:
         return [twins.Cell(f"can’t be told{f': {square.why}' if square.why else ''}", is_quiet=True), twins.Cell(""), n]
-    return [twins.Cell(f"{square.value:.2f}", square.href), twins.Cell(square.interval), n]
+    return [twins.Cell(say_number(square.value), square.href), twins.Cell(square.interval), n]
 
 
 def _sentences(matrix: Matrix) -> Iterator[str]:

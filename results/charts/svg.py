@@ -9,6 +9,7 @@ from functools import cache
 
 from django.utils.safestring import SafeString
 
+from ..figures import say_number, say_share
 from ..markup import format_html, format_html_join, together
 
 TOO_SMALL = "n too small"
@@ -33,25 +34,27 @@ class Reading:
 
 @dataclass(frozen=True)
 class Scale:
-    """From where to where a chart reaches, and how its figures are written: times `factor`, with `unit`."""
+    """From where to where a chart reaches, and how its figures are written."""
 
     low: float
     high: float
     ticks: tuple[float, ...]
     decimals: int
     tick_decimals: int = 0
-    factor: int = 1
-    unit: str = ""
+    is_of_shares: bool = False
 
     def place(self, value: float) -> float:
         """Where a value stands between the ends, from 0 to 1. What is beyond an end stands on it."""
         return (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
 
     def say(self, value: float) -> str:
-        return f"{_plain(value * self.factor, self.decimals)}{self.unit}"
+        return self._said(value, self.decimals)
 
     def say_tick(self, value: float) -> str:
-        return f"{_plain(value * self.factor, self.tick_decimals)}{self.unit}"
+        return self._said(value, self.tick_decimals)
+
+    def _said(self, value: float, decimals: int) -> str:
+        return say_share(value, decimals) if self.is_of_shares else say_number(value, decimals)
 
     def say_interval(self, reading: Reading) -> str:
         """ "3.61 to 4.10"; empty where there is none."""
@@ -68,12 +71,7 @@ class Scale:
 
 
 RATINGS = Scale(1, 5, (1, 2, 3, 4, 5), decimals=2)
-SHARES = Scale(0, 1, (0, 0.25, 0.5, 0.75, 1), decimals=0, factor=100, unit=" %")
-
-
-def _plain(value: float, decimals: int) -> str:
-    """Without a sign before a nought."""
-    return f"{round(value, decimals) + 0.0:.{decimals}f}"
+SHARES = Scale(0, 1, (0, 0.25, 0.5, 0.75, 1), decimals=0, is_of_shares=True)
 
 
 def frame(key: str, title: str, description: str, height: int, drawn: SafeString, *, has_links: bool) -> SafeString:

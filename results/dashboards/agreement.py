@@ -20,6 +20,7 @@ from ..charts.bars import Bar, stacked_bars
 from ..charts.matrix import RELIABLE, TENTATIVE, Matrix, MatrixRow, Square, matrix_figure
 from ..counts.read_agreement import read_every_agreement
 from ..counts.read_counts import read_rows
+from ..figures import say_number
 from ..listing.filters import Filters
 from ..models import DIMENSION_KEYS, Agreement, Result
 
@@ -218,7 +219,7 @@ def _widest(user: User, titles: Mapping[str, str], build: Build) -> tuple[Apart,
 
 
 def _listed(those: list[Agreed]) -> str:
-    return _joined([f"{each.dimension.name} ({each.alpha:.2f})" for each in those])
+    return _joined([f"{each.dimension.name} ({say_number(each.alpha or 0)})" for each in those])
 
 
 def _names(those: list[Agreed]) -> str:

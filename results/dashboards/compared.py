@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from django.utils.html import format_html, format_html_join
@@ -14,9 +14,10 @@ from scripts_catalog.models import Build
 
 from ..charts.dumbbell import Dumbbell, Pair, draw_dumbbell, dumbbell_key
 from ..charts.svg import TOO_SMALL, Reading
+from ..figures import say_range, say_signed, to_whole
 from ..listing.filters import Filters
 from ..models import Source
-from .differences import is_compared, say_size, sureness
+from .differences import is_compared, is_told, say_in_short, sureness
 
 
 @dataclass(frozen=True)
@@ -56,20 +57,14 @@ class Side:
         value = figure.mean if isinstance(figure, Mean) else figure.share
         return Reading(value, self.n, figure.low, figure.high)
 
-    @property
-    def share(self) -> str:
-        """Of shares: in hundredths, as the page writes it."""
-        return _hundredths(self.reading.value)
-
-    @property
-    def interval(self) -> str:
-        reading = self.reading
-        return f"{_hundredths(reading.low)} to {_hundredths(reading.high)}"
-
 
 @dataclass(frozen=True)
 class Compared:
-    """One dimension on both builds. `is_sure`: it also holds for all comparisons of its kind together."""
+    """One dimension on both builds.
+
+    `is_sure`: it also holds for all comparisons of its kind together. `is_rated`: there are ratings of it, though
+    perhaps not of both in the same script.
+    """
 
     dimension: taxonomy.Dimension
     build: Side
@@ -77,6 +72,7 @@ class Compared:
     difference: Difference | None
     is_sure: bool
     words: str
+    is_rated: bool
 
     @property
     def is_shown(self) -> bool:
@@ -87,12 +83,17 @@ class Compared:
         return self.is_shown and self.difference is not None and self.difference.difference > 0
 
     @property
-    def is_rated(self) -> bool:
-        return bool(self.build.n or self.other.n)
-
-    @property
     def is_compared(self) -> bool:
         return is_compared(self.difference)
+
+    @property
+    def is_told(self) -> bool:
+        return is_told(self.difference)
+
+    @property
+    def is_too_small(self) -> bool:
+        """Whether too few ratings are why nothing is said."""
+        return self.is_rated and (self.difference is None or self.difference.is_too_small)
 
 
 @dataclass(frozen=True)
@@ -191,10 +192,11 @@ class Comparison:
     editions: tuple[str, str]
     problems: tuple[Problem, ...]
     source: Source
+    tagged: tuple[Side, Side]
 
     @property
     def made(self) -> int:
-        """How many comparisons of a script and a dimension were made: those with enough ratings on both sides."""
+        """How many comparisons of a script and a dimension were made: those that could have shown something."""
         return sum(cell.is_compared for line in self.lines for cell in line.cells)
 
     @property
@@ -204,7 +206,17 @@ class Comparison:
 
     @property
     def answer(self) -> str:
-        return answer(self.two.build.name, self.two.other.name, self.dimensions, self.findings)
+        return answer(self)
+
+    @property
+    def is_run_once(self) -> bool:
+        """Whether no script was run a second time on either build."""
+        return all(line.runs.n == line.other_runs.n == 1 for line in self.lines)
+
+    @property
+    def goes_by_scripts(self) -> bool:
+        """Whether an interval is taken from how scripts differ, since there are few runs of each."""
+        return any(each.is_compared and each.difference and each.difference.is_between for each in self.dimensions)
 
     @property
     def compared_dimensions(self) -> int:
@@ -213,7 +225,7 @@ class Comparison:
     @property
     def by_chance(self) -> int:
         """How many of them would differ on average if nothing did: one in twenty."""
-        return round(self.made / 20)
+        return to_whole(self.made / 20)
 
     @property
     def findings(self) -> list[Finding]:
@@ -227,7 +239,15 @@ class Comparison:
 
     @property
     def problems_by_chance(self) -> int:
-        return round(self.compared_problems / 20)
+        return to_whole(self.compared_problems / 20)
+
+    @property
+    def has_sure_findings(self) -> bool:
+        return any(finding.cell.is_sure for finding in self.findings)
+
+    @property
+    def has_sure_problems(self) -> bool:
+        return any(problem.is_sure for problem in self.problems)
 
     @property
     def more(self) -> list[Problem]:
@@ -260,69 +280,103 @@ def _drawn(cell: Compared) -> SafeString:
     """A difference with its interval, or why there is none; Vision with an n of its own, of calls with camera."""
     name = cell.dimension.name
     n = f"n {cell.build.n}, {cell.other.n}" if cell.dimension.key == "vision" and cell.is_rated else ""
-    if cell.difference is None or not cell.is_compared:
-        why = TOO_SMALL if cell.is_rated else "N/A"
+    if cell.difference is None or not cell.is_told:
+        why = TOO_SMALL if cell.is_too_small else "no interval" if cell.is_rated else "N/A"
         return format_html(
             '<td class="number" data-label="{}"><span class="quiet small">{}</span>'
             '<span class="small n">{}</span></td>',
             *(name, why, n),
         )
     found = cell.difference
-    interval = "" if found.low is None or found.high is None else f"{found.low:.2f} to {found.high:.2f}"
+    interval = "" if found.low is None or found.high is None else say_range(found.low, found.high)
     return format_html(
         '<td class="number{}" data-label="{}"><span class="size">{}</span>'
         '<span class="small interval">{}</span><span class="small n">{}</span></td>',
-        *(" shown" if cell.is_shown else "", name, f"{found.difference:+.2f}", interval, n),
+        *(" shown" if cell.is_shown else "", name, say_signed(found.difference), interval, n),
     )
 
 
-def _hundredths(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.0f}"
+CANT_YET = "Can’t be told yet"
 
 
-def answer(build: str, other: str, dimensions: Sequence[Compared], findings: Sequence[Finding]) -> str:
-    """Is this build better than the other one, and where? In plain words, with what can't be told."""
-    compared = [each for each in dimensions if each.is_compared]
-    if not compared:
+def answer(found: Comparison) -> str:
+    """Is this build better than the other one, and where? In plain words, with what can't be told, and no surer
+    than the figures below it: what may be chance is said to be."""
+    build, other = found.two.build.name, found.two.other.name
+    told = [each for each in found.dimensions if each.is_told]
+    if not told:
+        return _why_not(found)
+    sure = [each for each in told if each.is_shown and each.is_sure]
+    perhaps = [each for each in told if each.is_shown and not each.is_sure]
+    said = [f"{build} is {_claim(sure, other)}."] if sure else []
+    if perhaps:
+        who = "it is also" if sure else f"{build} is"
+        chance = f"{found.compared_dimensions} dimensions were compared, and that much may come by chance"
+        said.append(f"Perhaps {who} {_claim(perhaps, '' if sure else other)}: {chance}.")
+    if not sure and not perhaps:
+        where = f"in {_joined([each.dimension.name for each in told])}" if len(told) < 5 else "in any dimension"
+        said.append(f"No difference between {build} and {other} is shown {where}.")
+    else:
+        said += _others(len(told) - len(sure) - len(perhaps))
+    return " ".join([*said, *_not_told(found.dimensions), *_where(found)])
+
+
+def _why_not(found: Comparison) -> str:
+    """Why no dimension can be told."""
+    build, other = found.two.build.name, found.two.other.name
+    if not any(each.difference and not each.is_too_small for each in found.dimensions):
         return (
             f"Whether {build} is better than {other} can’t be told yet: "
             f"that takes {FEWEST} ratings on each, in scripts that both ran."
         )
-    small = [each.dimension.name for each in dimensions if not each.is_compared and each.is_rated]
-    better = [each for each in compared if each.is_higher]
-    worse = [each for each in compared if each.is_shown and not each.is_higher]
-    if not better and not worse:
-        nothing = f"No difference between {build} and {other} is shown in any dimension."
-        return f"{nothing} {_too_small(small)}{_where(findings)}"
-    said = [f"better than {other} in {_listed(better)}"] if better else []
-    said += [f"worse{'' if better else f' than {other}'} in {_listed(worse)}"] if worse else []
-    others = _others(len(compared) - len(better) - len(worse)) + _too_small(small)
-    return f"{build} is {', and '.join(said)}. {others}{_where(findings)}"
+    if found.is_run_once:
+        return f"{CANT_YET}: each script was run once on each build. Run them again."
+    return f"{CANT_YET}: nothing varies between the runs of a script, so there is no interval. Run them again."
+
+
+def _claim(those: Sequence[Compared], other: str) -> str:
+    """ "better than 2026.42 in Content (0.40 higher, interval …), and worse in Vision (0.20 lower, interval …)"."""
+    better, worse = ([each for each in those if each.is_higher is is_higher] for is_higher in (True, False))
+    than = f" than {other}" if other else ""
+    said = [f"better{than} in {_listed(better)}"] if better else []
+    said += [f"worse{'' if better else than} in {_listed(worse)}"] if worse else []
+    return ", and ".join(said)
 
 
 def _listed(those: Sequence[Compared]) -> str:
-    """ "Content (0.40 higher) and Vision (0.20 higher)"."""
-    named = [f"{each.dimension.name} ({say_size(each.difference)})" for each in those if each.difference]
-    return _joined(named)
+    return _joined([f"{each.dimension.name} ({say_in_short(each.difference)})" for each in those if each.difference])
 
 
 def _joined(names: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-def _others(unshown: int) -> str:
-    if not unshown:
-        return ""
-    return f"No difference is shown in {'the other dimension' if unshown == 1 else f'the other {unshown} dimensions'}. "
+def _others(unshown: int) -> Iterator[str]:
+    if unshown:
+        others = "the other dimension" if unshown == 1 else f"the other {unshown} dimensions"
+        yield f"No difference is shown in {others}."
 
 
-def _too_small(names: Sequence[str]) -> str:
-    return f"n is too small in {_joined(names)}. " if names else ""
+def _not_told(dimensions: Sequence[Compared]) -> Iterator[str]:
+    """The dimensions of which nothing is said, and why."""
+    small = [each.dimension.name for each in dimensions if each.is_too_small]
+    if small:
+        yield f"n is too small in {_joined(small)}."
+    alike = [each.dimension.name for each in dimensions if each.is_rated and not each.is_told and not each.is_too_small]
+    if alike:
+        yield f"{_joined(alike)} can’t be told yet, since nothing varies that would tell an interval."
 
 
-def _where(findings: Sequence[Finding]) -> str:
-    if not findings:
-        return "No single script shows a difference by itself."
-    first = findings[0]
-    size = say_size(first.cell.difference) if first.cell.difference else ""
-    return f"It shows most surely in “{first.line.title}”: {first.cell.dimension.name}, {size}."
+def _where(found: Comparison) -> Iterator[str]:
+    """In which script it shows, if any script could show it by itself."""
+    if not found.findings:
+        if found.made:
+            yield "No single script shows a difference by itself."
+        return
+    first = found.findings[0]
+    size = say_in_short(first.cell.difference) if first.cell.difference else ""
+    said = f"“{first.line.title}”: {first.cell.dimension.name}, {size}."
+    if first.cell.is_sure:
+        yield f"It shows most surely in {said}"
+    else:
+        yield f"Of single scripts, what differs may be chance; the least so in {said}"

@@ -29,7 +29,7 @@ from .compared import (
     Side,
     Two,
 )
-from .differences import holds, joint_confidence, say_difference, say_points, sureness
+from .differences import holds, joint_confidence, say_difference, say_difference_of_shares, sureness
 
 NOTHING = RatingCounts()
 MOST_SCRIPTS = 10
@@ -59,6 +59,7 @@ def compare_builds(
         editions=(_editions(counted, two.build), _editions(counted, two.other)),
         problems=_problems(two, filters, titles, tagged),
         source=source,
+        tagged=_results_of(two, filters, tagged, is_linked=not left),
     )
 
 
@@ -172,25 +173,39 @@ class _Maker:
             difference,
             holds(difference, partial(difference_of, pairs, confidence=confidence)),
             say_difference(difference, self.two.other.name),
+            any(sum(a) or sum(b) for a, b in pairs),
         )
 
     def _side(self, dimension: str, slug: str, build: Build) -> Side:
-        """Of one script, or (without a slug) of all that are compared, then with its mean."""
+        """Of one script, or (without a slug) of all where both were rated in this dimension, then with its mean."""
         within = self.filters.but(script=slug, build=build.name, dimension=dimension, low=1, high=5)
         if slug:
             return Side(None, self.by_script[slug, build.sort_key].n(dimension), rows=within)
         within = within.but(script=self.filters.script)
-        counts = sum((self.by_script[each, build.sort_key] for each in self.both), NOTHING)
-        rows = None if self._leaves_out(build) else within
+        rated = [each for each in self.both if all(self._n(each, key, dimension) for key in self.two.keys)]
+        counts = sum((self.by_script[each, build.sort_key] for each in rated), NOTHING)
+        rows = None if self._leaves_out(build, dimension, rated) else within
         return Side(counts.mean(dimension), counts.n(dimension), rows=rows)
 
-    def _leaves_out(self, build: Build) -> bool:
-        """Whether the build ran scripts that are not compared: then its rows here are not all of its rows."""
-        ran = {slug for (slug, key), counts in self.by_script.items() if key == build.sort_key and counts.runs}
-        return ran != set(self.both)
+    def _n(self, slug: str, build: str, dimension: str) -> int:
+        return self.by_script[slug, build].n(dimension)
+
+    def _leaves_out(self, build: Build, dimension: str, rated: Sequence[str]) -> bool:
+        """Whether the build has ratings in scripts that are not compared: then its rows here are not all of them."""
+        key = build.sort_key
+        return {slug for slug, of in self.by_script if of == key and self._n(slug, of, dimension)} != set(rated)
 
 
 Tagged = Mapping[tuple[str, str], TagCounts]
+
+
+def _results_of(two: Two, filters: Filters, tagged: Tagged, *, is_linked: bool) -> tuple[Side, Side]:
+    """Of how many results of either build the tags are counted, whether or not the other one has that script."""
+    sides = []
+    for build in (two.build, two.other):
+        n = sum(counts.n for (_, key), counts in tagged.items() if key == build.sort_key)
+        sides.append(Side(None, n, rows=filters.but(build=build.name) if is_linked else None))
+    return sides[0], sides[1]
 
 
 def _problems(two: Two, filters: Filters, titles: Mapping[str, str], tagged: Tagged) -> tuple[Problem, ...]:
@@ -231,7 +246,7 @@ class _ProblemMaker:
             self._side(tag, self.both, self.two.other, is_linked=other_exact),
             difference,
             holds(difference, partial(difference_of_shares, pairs, confidence=confidence)),
-            say_points(difference, self.two.other.name),
+            say_difference_of_shares(difference, self.two.other.name),
             tuple(self._lines(tag, tagged_in)),
             max(len(tagged_in) - MOST_SCRIPTS, 0),
         )

@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterable
 
 from emma_eval.scoring.intervals import CONFIDENCE, Difference
 
+from ..figures import say_number, say_points, say_range
+
 SAME = "no difference shown"
+UNTOLD = "can’t be told"
 
 
 def say_difference(difference: Difference | None, other: str, *, of: str = "calls") -> str:
@@ -16,15 +19,23 @@ def say_difference(difference: Difference | None, other: str, *, of: str = "call
     n = f"{difference.n_a} and {difference.n_b} {of}"
     if difference.is_too_small:
         return f"n too small: {n}"
-    if difference.low is None or difference.high is None:
-        return f"{SAME}: {say_size(difference)} than {other}, but all ratings are alike and tell no interval, {n}"
+    if not has_interval(difference):
+        return f"{_without_interval(difference, other)}, {n}"
     said = f"{say_size(difference)} than {other}, {say_interval(difference)}, {n}"
     return said if difference.shows_difference else f"{SAME}: {said}"
 
 
+def _without_interval(difference: Difference, other: str) -> str:
+    """Why there is none: nothing varies that it could be taken from."""
+    if not difference.difference:
+        return f"{SAME}: rated alike, with nothing to take an interval from"
+    alike = "every script differs by the same" if difference.is_between else "all ratings of a script are alike"
+    return f"{UNTOLD}: {say_size(difference)} than {other}, but {alike} and nothing tells an interval"
+
+
 def say_size(difference: Difference) -> str:
     """ "0.40 higher"."""
-    return f"{abs(difference.difference):.2f} {'higher' if difference.difference >= 0 else 'lower'}"
+    return f"{say_number(abs(difference.difference))} {'higher' if difference.difference >= 0 else 'lower'}"
 
 
 def say_interval(difference: Difference) -> str:
@@ -32,11 +43,16 @@ def say_interval(difference: Difference) -> str:
     low, high = difference.low or 0.0, difference.high or 0.0
     if difference.difference < 0:
         low, high = -high, -low
-    return f"interval {low:.2f} to {high:.2f}"
+    return f"interval {say_range(low, high)}"
 
 
-def say_points(difference: Difference | None, other: str) -> str:
-    """A difference of shares, in points of a hundred: "12 points more than on 2026.42, interval 3 to 21"."""
+def say_in_short(difference: Difference) -> str:
+    """ "0.40 higher, interval 0.10 to 0.70, n 38 and 41": in a sentence that says than what."""
+    return f"{say_size(difference)}, {say_interval(difference)}, n {difference.n_a} and {difference.n_b}"
+
+
+def say_difference_of_shares(difference: Difference | None, other: str) -> str:
+    """In points of a hundred: "12.0 points more than on 2026.42, interval 3.1 to 21.0"."""
     if difference is None:
         return "nothing to compare"
     if difference.is_too_small:
@@ -44,17 +60,13 @@ def say_points(difference: Difference | None, other: str) -> str:
     low, high = difference.low or 0.0, difference.high or 0.0
     is_more = difference.difference >= 0
     low, high = (low, high) if is_more else (-high, -low)
-    size = f"{_points(abs(difference.difference))} points {'more' if is_more else 'less'} than on {other}"
-    said = f"{size}, interval {_points(low)} to {_points(high)}"
+    size = f"{say_points(abs(difference.difference), 1)} points {'more' if is_more else 'less'} than on {other}"
+    said = f"{size}, interval {say_points(low, 1)} to {say_points(high, 1)}"
     return said if difference.shows_difference else f"{SAME}: {said}"
 
 
-def _points(share: float) -> str:
-    return f"{round(100 * share, 1) + 0.0:.1f}"
-
-
 def sureness(difference: Difference | None) -> float:
-    """How far from nought it is, in lengths of its interval on that side: above 1 it is shown. Sorts, and no more."""
+    """How far from 0 it is, in lengths of its interval on that side: above 1 it is shown. Sorts, and no more."""
     if difference is None or difference.is_too_small or difference.low is None or difference.high is None:
         return -1.0
     size = abs(difference.difference)
@@ -64,9 +76,20 @@ def sureness(difference: Difference | None) -> float:
     return size / reach if reach else 0.0
 
 
+def has_interval(difference: Difference) -> bool:
+    return difference.low is not None and difference.high is not None
+
+
 def is_compared(difference: Difference | None) -> bool:
-    """Whether there was anything that could have shown: what is too small to tell is no comparison made."""
-    return difference is not None and not difference.is_too_small
+    """Whether there was anything that could have shown: what can't be told is no comparison made."""
+    return difference is not None and not difference.is_too_small and has_interval(difference)
+
+
+def is_told(difference: Difference | None) -> bool:
+    """Whether anything can be said of it: what was compared, and what is rated the same on both sides."""
+    if difference is None or difference.is_too_small:
+        return False
+    return has_interval(difference) or not difference.difference
 
 
 def joint_confidence(differences: Iterable[Difference | None]) -> float:

@@ -11,6 +11,8 @@ from django.utils.formats import date_format
 
 from emma_eval.scoring.intervals import Difference, Mean
 
+from ..dashboards.differences import say_interval, say_size
+from ..figures import say_number, say_range, say_share, say_share_range
 from ..listing.filters import Filters
 from .due import Week
 from .read_digest import Rated, Said, Tagged
@@ -101,8 +103,8 @@ def _rated(rated: Rated) -> Line:
 def _mean(mean: Mean) -> str:
     if mean.is_too_small:
         return f"n too small (n {mean.n})"
-    interval = f", interval {mean.low:.1f} to {mean.high:.1f}" if mean.low is not None else ""
-    return f"mean {mean.mean:.1f} (n {mean.n}{interval})"
+    interval = f", interval {say_range(mean.low, mean.high)}" if mean.low is not None and mean.high is not None else ""
+    return f"mean {say_number(mean.mean)} (n {mean.n}{interval})"
 
 
 def _difference(difference: Difference | None) -> str:
@@ -114,11 +116,8 @@ def _difference(difference: Difference | None) -> str:
         return f"Against the week before n is too small ({n})."
     if difference.low is None or difference.high is None:
         return f"No difference from the week before can be told ({n})."
-    interval = f"interval {difference.low:+.1f} to {difference.high:+.1f}, {n}"
-    if not difference.shows_difference:
-        return f"No difference shown from the week before ({interval})."
-    way = "higher" if difference.difference > 0 else "lower"
-    return f"{abs(difference.difference):.1f} {way} than the week before ({interval})."
+    size = f"{say_size(difference)} than the week before ({say_interval(difference)}, {n})."
+    return size if difference.shows_difference else f"No difference shown: {size}"
 
 
 def _problems(found: tuple[Tagged, ...], how: str) -> tuple[Line, ...]:
@@ -132,7 +131,9 @@ def _problem(each: Tagged, how: str) -> Line:
     told = f"{each.tag.label}: {how} {share.part} of {_count(share.n, 'result')}"
     if share.is_too_small:
         return Line(f"{told} (n too small for a share).", rows(each.filters))
-    return Line(f"{told}, {share.share:.0%} (interval {share.low:.0%} to {share.high:.0%}).", rows(each.filters))
+    return Line(
+        f"{told}, {say_share(share.share)} (interval {say_share_range(share.low, share.high)}).", rows(each.filters)
+    )
 
 
 def _rounds(said: Said) -> Iterator[Line]:

@@ -36,7 +36,7 @@ def test_what_cannot_be_told_is_hatched_and_says_why() -> None:
     assert of_class(chart, "chart-square")[1].get("fill") == "url(#m-hatch)"
     assert [pattern.get("id") for pattern in chart.iter("pattern")] == ["m-hatch"]
     assert named(chart)[1] == (
-        "Content: 2026.42 0.82, interval 0.70 to 0.90, n 12; 2026.43 can't be told (one tester only), n 1."
+        "Content: 2026.42 0.82, interval 0.70 to 0.90, n 12; 2026.43 can’t be told (one tester only), n 1."
     )
 
 

@@ -14,7 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from emma_eval.accounts.models import User
-from emma_eval.scoring.intervals import difference_of, difference_of_shares, mean_of
+from emma_eval.scoring.intervals import Difference, difference_of, difference_of_shares, mean_of
 from results.dashboards.compared import Comparison
 from results.models import DIMENSION_KEYS, Result, Review, ReviewedProblem
 from scripts_catalog import taxonomy
@@ -77,15 +77,17 @@ def test_it_answers_whether_the_current_build_is_better_and_where(
     assert content.words.startswith("0.61 higher than 2026.42, interval ")
     assert content.words.endswith(", 22 and 16 calls")
     assert found.answer == (
-        "2026.43 is better than 2026.42 in Content (0.61 higher). No difference is shown in the other 4 dimensions. "
-        "It shows most surely in “Bad news day”: Content, 1.10 higher."
+        "2026.43 is better than 2026.42 in Content (0.61 higher, interval 0.27 to 0.95, n 22 and 16). "
+        "No difference is shown in the other 4 dimensions. "
+        "It shows most surely in “Bad news day”: Content, 1.10 higher, interval 0.67 to 1.53, n 10 and 10."
     )
+    assert found.answer in unescape(manager_client.get("/dashboard/compare/").text)
     assert [finding.line.title for finding in found.findings] == ["Bad news day"]
 
 
 def test_the_other_way_round_it_is_worse(better: tuple[Script, Script], manager_client: Client) -> None:
     found = compared(manager_client, "build=2026.42&with=2026.43")
-    assert found.answer.startswith("2026.42 is worse than 2026.43 in Content (0.61 lower).")
+    assert found.answer.startswith("2026.42 is worse than 2026.43 in Content (0.61 lower, interval 0.27 to 0.95")
     assert found.dimensions[1].words.startswith("0.61 lower than 2026.43, interval 0.")
 
 
@@ -109,7 +111,7 @@ def test_it_says_that_no_difference_is_shown(tester: User, old: Build, new: Buil
     rate(tester, script, old, [2, 3, 4, 3, 2, 4])
     rate(tester, script, new, [3, 4, 2, 4, 3, 3])
     found = compared(manager_client)
-    assert found.dimensions[1].words.startswith("no difference shown: 0.17 higher than 2026.42, interval -")
+    assert found.dimensions[1].words.startswith("no difference shown: 0.17 higher than 2026.42, interval −0.")
     assert found.answer == (
         "No difference between 2026.43 and 2026.42 is shown in any dimension. "
         "No single script shows a difference by itself."
@@ -131,6 +133,121 @@ def test_with_few_ratings_it_says_so(tester: User, old: Build, new: Build, manag
     assert found.dimensions[1].words == "n too small: 5 and 4 calls"
     assert found.answer.startswith("Whether 2026.43 is better than 2026.42 can’t be told yet")
     assert found.made == 0
+
+
+def run_once(tester: User, build: Build, content: list[int]) -> None:
+    """One result of each script, all dimensions but Content rated 3."""
+    for number, rating in enumerate(content):
+        script = Script.objects.filter(slug=f"once-{number:02}").first() or make.script(f"once-{number:02}")
+        rate(tester, script, build, [rating])
+
+
+@data_layer
+def test_scripts_that_were_run_once_on_each_build_are_compared_with_each_other(
+    tester: User, old: Build, new: Build, manager_client: Client
+) -> None:
+    run_once(tester, old, [3, 4, 3, 3, 2, 4, 4, 3, 3, 4, 3, 3, 4, 3, 3, 4, 3])
+    run_once(tester, new, [5, 4, 5, 4, 4, 5, 5, 4, 5, 5, 4, 5, 5, 4, 5, 4, 5])
+    found = compared(manager_client)
+    content = found.dimensions[1]
+    assert content.is_shown
+    assert content.is_sure
+    assert content.words == "1.29 higher than 2026.42, interval 0.94 to 1.65, 17 and 17 calls"
+    assert found.answer == (
+        "2026.43 is better than 2026.42 in Content (1.29 higher, interval 0.94 to 1.65, n 17 and 17). "
+        "No difference is shown in the other 4 dimensions."
+    )
+    page = manager_client.get("/dashboard/compare/").text
+    assert "intervals of differences are taken from how the scripts differ from each other" in page
+    assert "by chance" not in page, "no script was compared by itself, so none of them differs by chance"
+    assert "No script was run often enough on both builds to be compared by itself" in page
+    assert "badge sure" not in page
+
+
+def test_where_nothing_tells_an_interval_it_asks_for_more_runs(
+    tester: User, old: Build, new: Build, manager_client: Client
+) -> None:
+    for number in range(6):
+        script = make.script(f"s-{number}")
+        make.result(tester, script, old, ratings=3)
+        make.result(tester, script, new, ratings=4)
+    found = compared(manager_client)
+    assert found.answer == "Can’t be told yet: each script was run once on each build. Run them again."
+    assert found.dimensions[1].words == (
+        "can’t be told: 1.00 higher than 2026.42, but every script differs by the same and nothing tells an interval, "
+        "6 and 6 calls"
+    )
+    assert not found.dimensions[1].is_shown
+    assert found.compared_dimensions == 0
+
+
+def test_ratings_of_one_script_that_are_all_alike_cannot_be_told_either(
+    tester: User, old: Build, new: Build, manager_client: Client
+) -> None:
+    script = make.script("small-talk")
+    rate(tester, script, old, [3] * 6)
+    rate(tester, script, new, [4] * 6)
+    found = compared(manager_client)
+    assert "Content can’t be told yet, since nothing varies that would tell an interval." in found.answer
+    assert found.dimensions[1].words.startswith("can’t be told: 1.00 higher than 2026.42, but all ratings of a script")
+    assert found.dimensions[0].words == (
+        "no difference shown: rated alike, with nothing to take an interval from, 6 and 6 calls"
+    )
+    assert "no interval" in found.lines[0].drawn
+
+
+def test_what_may_be_chance_is_no_surer_in_the_headline_than_in_its_row(
+    tester: User, old: Build, new: Build, manager_client: Client
+) -> None:
+    """Five dimensions vary, one of them differs at 95 % but not for all five together."""
+    script, steady = make.script("small-talk", title="Small talk"), [2, 3, 4, 3, 2, 4, 3, 3]
+    for build, content in ((old, [2, 3, 3, 2, 4, 3, 3, 2]), (new, [3, 4, 3, 3, 4, 4, 3, 4])):
+        for place, rating in enumerate(content):
+            others = {key: steady[(place + turn) % 8] for turn, key in enumerate(DIMENSION_KEYS[:-1])}
+            make.result(tester, script, build, **{**others, "ratings": 3, "content": rating})
+    found = compared(manager_client)
+    content = found.dimensions[1]
+    assert (content.is_shown, content.is_sure) == (True, False)
+    assert found.answer.startswith(
+        "Perhaps 2026.43 is better than 2026.42 in Content (0.75 higher, interval 0.07 to 1.43, n 8 and 8): "
+        "5 dimensions were compared, and that much may come by chance. "
+        "No difference is shown in the other 4 dimensions."
+    )
+    assert "is better" not in found.answer.removeprefix("Perhaps 2026.43 is better")
+    assert "Of single scripts, what differs may be chance; the least so in “Small talk”: Content" in found.answer
+    assert "surely" not in found.answer
+    page = manager_client.get("/dashboard/compare/").text
+    assert "badge sure" not in page, "nothing is marked sure, so nothing has to be said about it"
+
+
+def test_means_are_of_the_calls_that_were_compared(
+    tester: User, old: Build, new: Build, manager_client: Client
+) -> None:
+    """Vision: one script was run with the camera on one build alone, so its ratings are in no mean."""
+    both, mixed = (make.script(slug, uses_camera=True) for slug in ("both", "mixed"))
+    for build in (old, new):
+        for rating in (2, 3, 4, 3, 4):
+            make.result(tester, both, build, ratings=rating, camera_used=True)
+    make.result(tester, mixed, new, ratings=5, camera_used=True)
+    for build in (old, new):
+        make.result(tester, mixed, build, ratings=3, vision=None, camera_used=False)
+    vision = compared(manager_client).dimensions[-1]
+    assert vision.difference is not None
+    assert (vision.difference.n_a, vision.difference.n_b) == (vision.build.n, vision.other.n) == (5, 5)
+    assert vision.build.reading.value == pytest.approx(3.2)
+    assert (vision.build.rows, vision.other.rows is None) == (None, False)
+
+
+def test_as_reviewed_it_says_how_many_results_were_reviewed(
+    better: tuple[Script, Script], tester: User, manager_client: Client
+) -> None:
+    for result in Result.objects.filter(build__name="2026.43")[:3]:
+        review(result, tester, ())
+    page = " ".join(re.sub(r"<[^>]*>", "", manager_client.get("/dashboard/compare/?tags=reviewed").text).split())
+    assert (
+        "No problem was tagged in reviews on scripts that both have reviewed results of. "
+        "Reviewed results: 3 of 2026.43 and 0 of 2026.42."
+    ) in page
 
 
 def test_scripts_of_one_build_alone_are_left_out_and_named(
@@ -244,11 +361,19 @@ def test_brute_force_comes_to_the_same(
         ]
         assert each.difference == Near(difference_of(pairs))
         for side, build in ((each.build, new), (each.other, old)):
-            expected = mean_of([value for slug in both for value in values[slug, build]])
+            rated = [slug for slug in both if values[slug, new] and values[slug, old]]
+            expected = mean_of([value for slug in rated for value in values[slug, build]])
+            assert difference_n(each.difference, build == new) == side.n, "a mean is of what was compared"
             assert side.n == (expected.n if expected else 0)
             if expected:
                 assert side.figure.mean == pytest.approx(expected.mean)
     assert_problems(found, rows, new, old, is_as_reviewed="reviewed" in query)
+
+
+def difference_n(difference: Difference | None, is_build: bool) -> int:
+    if difference is None:
+        return 0
+    return difference.n_a if is_build else difference.n_b
 
 
 def assert_problems(found: Comparison, rows: list[Result], new: str, old: str, *, is_as_reviewed: bool) -> None:

@@ -131,11 +131,15 @@ def test_every_link_opens_as_many_rows_as_it_says(manager: User, filed: list[Res
 
 def test_it_says_higher_only_where_the_data_can_tell(manager: User, filed: list[Result]) -> None:
     text = letter_of(view_of(manager)).as_text()
-    assert re.search(r"Content: mean 4\.5 \(n 12, interval 4\.2 to 4\.8\)\. 2\.0 higher than the week before", text)
+    assert re.search(
+        r"Content: mean 4\.50 \(n 12, interval 4\.\d\d to 4\.\d\d\)\. 2\.00 higher than the week before \(interval 1",
+        text,
+    )
     assert "12 and 12 ratings of the same scripts" in text
+    assert "69 % (interval 42 % to 87 %)" in text, "shares are written as on pages"
     Result.objects.filter(called_at__gte=day(23)).exclude(never_started=True).update(content=3)
     Result.objects.filter(called_at__gte=day(23), called_at__lt=day(24)).exclude(never_started=True).update(content=2)
-    assert "No difference shown from the week before" in letter_of(view_of(manager, name="2")).as_text()
+    assert "No difference shown: " in letter_of(view_of(manager, name="2")).as_text()
 
 
 def test_with_few_ratings_it_says_so(manager: User, tester: User, scripts: list[Script], build: Build) -> None:
