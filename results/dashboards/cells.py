@@ -104,15 +104,23 @@ class Ranking:
 
 def ranking_of(ranked: Sequence[Shown], *, names_script: bool) -> Ranking:
     """`names_script`: on a page of many scripts a call says which one was run."""
-    results = reverse("results")
-    items = [_problem(shown, results, names_script=names_script) for shown in ranked]
+    results, places = reverse("results"), _places([shown.figure.count for shown in ranked])
+    items = [
+        _problem(place, shown, results, names_script=names_script) for place, shown in zip(places, ranked, strict=True)
+    ]
     return Ranking(together(items[:MOST_RANKED]), together(items[MOST_RANKED:]))
 
 
-def _problem(shown: Shown, results: str, *, names_script: bool) -> SafeString:
+def _places(counts: Sequence[int]) -> list[str]:
+    """The place of each of these counts, which fall: those that are alike share the first place among them."""
+    return [f"{counts.index(count) + 1}{'=' if counts.count(count) > 1 else ''}" for count in counts]
+
+
+def _problem(place: str, shown: Shown, results: str, *, names_script: bool) -> SafeString:
     share = f"{shown.share_in_words} of results, interval {shown.interval}"
     return format_html(
-        '<li><b>{}</b>{}<p class="small quiet">{} · {}</p>{}{}</li>',
+        '<li><span class="place">{}</span><b>{}</b>{}<p class="small quiet">{} · {}</p>{}{}</li>',
+        place,
         shown.ranked.label,
         _linked(shown.figure, f"{shown.figure.count} result{'' if shown.figure.count == 1 else 's'}", kind="figures"),
         shown.ranked.group,
