@@ -16,9 +16,11 @@ from scripts_catalog import taxonomy
 from scripts_catalog.models import Build
 
 from ..counts.read_counts import Key, RatingCounts, TagCounts, read_rows, read_tags
+from ..listing.chips import chips_of
 from ..listing.choices import Choices, choices_for
 from ..listing.filter_form import FilterForm
 from ..listing.filters import Filters
+from ..listing.list_results import Asked as Listed
 from ..models import Result, Round, SavedView, Source
 from ..rounds.progress import Progress, progress_of
 from ..saved_views.addresses import OF_DASHBOARDS, Address, read_address
@@ -65,6 +67,7 @@ class Said:
     source: Source
     rounds: tuple[Progress, ...]
     script: str
+    days: str = ""
 
     @property
     def about(self) -> str:
@@ -108,6 +111,7 @@ def read_digest(view: SavedView, week: Week) -> Said | None:
         source=source,
         rounds=tuple(progress_of(reader, rounds)),
         script=choices.scripts.get(narrowed.script, ""),
+        days=_days(address, choices),
     )
 
 
@@ -130,6 +134,12 @@ def _filters(address: Address, choices: Choices) -> Filters:
         said["script"] = address.script
     form = FilterForm(said, choices, only=("build", "area", "script", "returning", "tags"), any_build=ANY_BUILD)
     return form.filters()
+
+
+def _days(address: Address, choices: Choices) -> str:
+    """In words, the days that the page is narrowed to: a letter has its own."""
+    form = FilterForm(dict(address.params), choices, only=("period", "from", "to"))
+    return ", ".join(chip.words for chip in chips_of(Listed(form.filters()), choices)).lower()
 
 
 def _of(filters: Filters, week: Week) -> Filters:

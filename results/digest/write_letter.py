@@ -17,19 +17,30 @@ from ..listing.filters import Filters
 from .due import Week
 from .read_digest import Rated, Said, Tagged
 
+NONE_TAGGED = "None this week."
+
 
 @dataclass(frozen=True)
 class Line:
-    """One thing that is said. `link` opens what it counts; empty for none."""
+    """One thing that is said, of what. `link` opens what it counts, which `shows` names; empty for none."""
 
+    of: str
     words: str
     link: str = ""
+    shows: str = ""
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.of}: {self.words}"
 
 
 @dataclass(frozen=True)
 class Section:
+    """`none`: what is said where there is no line."""
+
     title: str
     lines: tuple[Line, ...]
+    none: str = ""
 
 
 @dataclass(frozen=True)
@@ -48,9 +59,11 @@ class Letter:
         for section in self.sections:
             yield from (section.title, "-" * len(section.title))
             for line in section.lines:
-                yield f"* {line.words}"
+                yield f"* {line.sentence}"
                 if line.link:
-                    yield f"  {line.link}"
+                    yield f"  {line.shows}: {line.link}"
+            if not section.lines:
+                yield section.none
             yield ""
         yield from ("The same view on the site:", self.page, "")
         yield from ("You asked for this letter. Stop it, or change what it is about, on your views:", self.views, "")
@@ -60,13 +73,22 @@ def write_letter(said: Said) -> Letter:
     week = _days(said.week)
     return Letter(
         subject=f"Emma in the week of {week}: {said.about}",
-        greeting=f"What testers found out about Emma from {week}, beside the week before. Counted: {said.about}.",
+        greeting=(
+            f"What testers found out about Emma from {week}, beside the week before. Counted: {said.about}."
+            f"{_other_days(said)}"
+        ),
         sections=(
             Section("Runs", tuple(_runs(said))),
             Section("How she was rated, as filed", tuple(_rated(rated) for rated in said.rated)),
-            Section(f"Problems tagged most often, {said.source.label.lower()}", _problems(said.often, "tagged on")),
-            Section(f"Biggest problems, {said.source.label.lower()}", _problems(said.biggest, "the biggest on")),
-            Section("Open rounds", tuple(_rounds(said)) or (Line("No round is open."),)),
+            Section(
+                f"Problems tagged most often, {said.source.label.lower()}",
+                _problems(said.often, "tagged on"),
+                NONE_TAGGED,
+            ),
+            Section(
+                f"Biggest problems, {said.source.label.lower()}", _problems(said.biggest, "the biggest on"), NONE_TAGGED
+            ),
+            Section("Open rounds", tuple(_rounds(said)), "No round is open."),
         ),
         page=settings.ORIGIN + said.address.url,
         views=settings.ORIGIN + reverse("views"),
@@ -82,29 +104,47 @@ def _days(week: Week) -> str:
     return f"{date_format(week.first_day, 'j M')} to {date_format(week.last_day, 'j M Y')}"
 
 
+def _other_days(said: Said) -> str:
+    """A letter is always of one week, whatever days its view is narrowed to on the site."""
+    if not said.days:
+        return ""
+    return f" On the site this view is narrowed to other days ({said.days}); a letter is always about one week."
+
+
 def _runs(said: Said) -> Iterator[Line]:
+    runs = _count(said.now.runs, "run")
     yield Line(
-        f"{_count(said.now.runs, 'run')}; {said.before.runs} the week before.", rows(said.filters.but(started=True))
+        *("Took place", f"{runs}; {said.before.runs} the week before."),
+        *_opens(said.now.runs, f"The {runs}", said.filters.but(started=True)),
     )
     if said.now.never_started or said.before.never_started:
         never = _count(said.now.never_started, "call")
-        words = f"{never} never started; {said.before.never_started} the week before. They count in no mean."
-        yield Line(words, rows(said.filters.but(started=False)))
+        yield Line(
+            *("Never started", f"{never}; {said.before.never_started} the week before. They count in no mean."),
+            *_opens(said.now.never_started, f"The {never} that never started", said.filters.but(started=False)),
+        )
+
+
+def _opens(count: int, shows: str, filters: Filters) -> tuple[str, str]:
+    """The link and what it shows; neither where there is nothing to be seen."""
+    return (rows(filters), shows) if count else ("", "")
 
 
 def _rated(rated: Rated) -> Line:
     name, mean = rated.dimension.name, rated.now
     if mean is None:
-        return Line(f"{name}: no ratings this week.")
+        return Line(name, "no ratings this week.")
     compared = "" if mean.is_too_small else f" {_difference(rated.difference)}"
-    return Line(f"{name}: {_mean(mean)}.{compared}", rows(rated.filters))
+    shows = f"The {_count(mean.n, 'rating')} of {name}"
+    return Line(name, f"{_mean(mean)}.{compared}", rows(rated.filters), shows)
 
 
 def _mean(mean: Mean) -> str:
     if mean.is_too_small:
         return f"n too small (n {mean.n})"
-    interval = f", interval {say_range(mean.low, mean.high)}" if mean.low is not None and mean.high is not None else ""
-    return f"mean {say_number(mean.mean)} (n {mean.n}{interval})"
+    if mean.low is None or mean.high is None:
+        return f"mean {say_number(mean.mean)} (n {mean.n}, all alike: no interval)"
+    return f"mean {say_number(mean.mean)} (n {mean.n}, interval {say_range(mean.low, mean.high)})"
 
 
 def _difference(difference: Difference | None) -> str:
@@ -121,19 +161,23 @@ def _difference(difference: Difference | None) -> str:
 
 
 def _problems(found: tuple[Tagged, ...], how: str) -> tuple[Line, ...]:
-    if not found:
-        return (Line("None this week."),)
     return tuple(_problem(each, how) for each in found)
 
 
 def _problem(each: Tagged, how: str) -> Line:
     share = each.biggest if each.filters.is_biggest else each.tagged
-    told = f"{each.tag.label}: {how} {share.part} of {_count(share.n, 'result')}"
+    label, link = each.tag.label, rows(each.filters)
+    results = _count(share.part, "result")
+    shows = f"The {results} with “{label}”{' as the biggest' if each.filters.is_biggest else ''}"
+    told = f"{how} {_part_of(share.part, share.n)}"
     if share.is_too_small:
-        return Line(f"{told} (n too small for a share).", rows(each.filters))
-    return Line(
-        f"{told}, {say_share(share.share)} (interval {say_share_range(share.low, share.high)}).", rows(each.filters)
-    )
+        return Line(label, f"{told} (n too small for a share).", link, shows)
+    interval = say_share_range(share.low, share.high)
+    return Line(label, f"{told}, {say_share(share.share)} (interval {interval}).", link, shows)
+
+
+def _part_of(part: int, n: int) -> str:
+    return "the only result" if part == n == 1 else f"{part} of {_count(n, 'result')}"
 
 
 def _rounds(said: Said) -> Iterator[Line]:
@@ -141,8 +185,9 @@ def _rounds(said: Said) -> Iterator[Line]:
         due = f", due {date_format(progress.round.due_on, 'j M Y')}" if progress.round.due_on else ""
         missing = f"{progress.missing} missing" if progress.missing else "complete"
         told = f"{progress.counted} of {progress.wanted} wanted runs, {missing}{due}"
-        words = f"{progress.round.name}, build {progress.round.build.name}: {told}."
-        yield Line(words, settings.ORIGIN + progress.round.get_absolute_url())
+        name = f"{progress.round.name}, build {progress.round.build.name}"
+        link = settings.ORIGIN + progress.round.get_absolute_url()
+        yield Line(name, f"{told}.", link, f"The round “{progress.round.name}”")
 
 
 def _count(count: int, noun: str) -> str:

@@ -114,19 +114,45 @@ def test_its_numbers_are_those_of_the_rows(manager: User, filed: list[Result]) -
 def test_every_link_opens_as_many_rows_as_it_says(manager: User, filed: list[Result]) -> None:
     text = letter_of(view_of(manager)).as_text()
     client = make.client_of(manager)
-    said = re.findall(r"\* (.*)\n  (\S+)", text)
+    said = re.findall(r"\* (.*)\n  (.*): (http\S+)", text)
     checked = 0
-    for words, link in said:
+    for words, shows, link in said:
         path = link.removeprefix(settings.ORIGIN)
         if path.startswith("/results/"):
-            told = re.search(r"^(\d+) (?:run|call)|\(n (\d+)|on (\d+) of", words)
+            told = re.search(r": (\d+) (?:run|call)|\(n (\d+)|on (\d+) of", words)
             assert told, words
             count = next(filter(None, told.groups()))
+            assert shows.startswith(f"The {count} "), "the link is named after what it opens"
             assert f'<b class="figures">{count} result' in client.get(path).text, words
             checked += 1
         else:
             assert client.get(path).status_code == 200
     assert checked >= 2 + 5 + 4
+
+
+def test_no_two_links_have_the_same_name(manager: User, manager_client: Client, filed: list[Result]) -> None:
+    view = view_of(manager)
+    page = manager_client.get(f"/views/{view.pk}/digest/").text
+    names = re.findall(r"<a [^>]*>([^<]*)</a>", page[page.index('class="letter"') : page.index("</main>")])
+    assert len(names) >= 2 + 5 + 4
+    assert len(names) == len(set(names)), names
+
+
+def test_where_there_is_no_interval_it_says_why(
+    manager: User, tester: User, scripts: list[Script], build: Build
+) -> None:
+    for number in range(6):
+        make.result(tester, scripts[0], build, called_at=day(23 + number % 5), content=5)
+    assert "Content: mean 5.00 (n 6, all alike: no interval)." in letter_of(view_of(manager)).as_text()
+
+
+def test_the_days_of_the_view_are_not_passed_over_in_silence(manager: User, build: Build) -> None:
+    for place, (query, said) in enumerate(
+        [("period=this-month", "this month"), ("from=2026-11-01&to=2026-11-30", "from 1 nov 2026, to 30 nov 2026")]
+    ):
+        greeting = letter_of(view_of(manager, name=str(place), query=query)).greeting
+        assert f"narrowed to other days ({said}); a letter is always about one week." in greeting
+    assert "other days" not in letter_of(view_of(manager, name="all")).greeting
 
 
 def test_it_says_higher_only_where_the_data_can_tell(manager: User, filed: list[Result]) -> None:
