@@ -115,3 +115,10 @@ def test_only_those_who_can_file_are_called_on_to_be_the_first(tester_client: Cl
     others = eval_client.get("/scripts/plain-talk/").text
     assert "Not run yet." in others
     assert "be the first" not in others
+
+
+@pytest.mark.parametrize(("role", "leads"), [(Role.MANAGER, True), (Role.EVAL_TEAM, True), (Role.TESTER, False)])
+def test_it_leads_managers_and_the_eval_team_to_its_dashboard(script: Script, role: Role, leads: bool) -> None:
+    RunCount.objects.add(script, make.build(), filed_as_safety=False)
+    text = page(make.client_of(make.user(None, role)))
+    assert ('href="/dashboard/scripts/plain-talk/"' in text) == leads
