@@ -16,7 +16,12 @@ from .second_step import lacks_second_step, lead_to_second_step
 if TYPE_CHECKING:
     from .models import User
 
-__all__ = ["Role", "UserRequest", "for_members", "for_roles", "for_signed_in"]
+__all__ = ["OPENED_OR_SENT", "Role", "UserRequest", "for_members", "for_roles", "for_signed_in"]
+
+
+# Of an address where something is done by POST alone: whoever opens it (a page reloaded, a bookmark, a way back after a
+# sign-in) is led to the page on which it is done, and nothing happens.
+OPENED_OR_SENT = ["GET", "HEAD", "POST"]
 
 
 class UserRequest(HttpRequest):

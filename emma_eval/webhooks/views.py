@@ -6,10 +6,10 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from emma_eval.accounts import throttle
-from emma_eval.accounts.roles import Role, UserRequest, for_roles
+from emma_eval.accounts.roles import OPENED_OR_SENT, Role, UserRequest, for_roles
 
 from . import change_endpoint as act
 from . import pause as pausing
@@ -87,24 +87,24 @@ def _form_page(request: UserRequest, form: EndpointForm, endpoint: Endpoint | No
     return render(request, "webhooks/webhook_form.html", context, status=422 if form.errors else 200)
 
 
-@require_POST
 @for_roles(*OWNERS)
+@require_http_methods(OPENED_OR_SENT)
 def webhook_test(request: UserRequest, pk: int) -> HttpResponse:
     endpoint = _own(request, pk)
-    if not _may_go_on(request):
+    if request.method != "POST" or not _may_go_on(request):
         return redirect(endpoint)
     by_hand.send_test(endpoint)
     messages.success(request, "A test is on its way. What came of it stands in the log in a moment.")
     return redirect(endpoint)
 
 
-@require_POST
 @for_roles(*OWNERS)
+@require_http_methods(OPENED_OR_SENT)
 def webhook_replay(request: UserRequest, pk: int, delivery_pk: int) -> HttpResponse:
     endpoint = _own(request, pk)
     visible = Delivery.objects.visible_to(request.user).filter(endpoint=endpoint).select_related("endpoint")
     delivery = get_object_or_404(visible, pk=delivery_pk)
-    if not _may_go_on(request):
+    if request.method != "POST" or not _may_go_on(request):
         return redirect(endpoint)
     if by_hand.replay(delivery):
         messages.success(request, "It is on its way once more, with the same id.")
@@ -113,47 +113,57 @@ def webhook_replay(request: UserRequest, pk: int, delivery_pk: int) -> HttpRespo
     return redirect(endpoint)
 
 
-@require_POST
 @for_roles(*OWNERS)
+@require_http_methods(OPENED_OR_SENT)
 def webhook_pause(request: UserRequest, pk: int) -> HttpResponse:
     endpoint = _own(request, pk)
+    if request.method != "POST":
+        return redirect(endpoint)
     if pausing.pause(endpoint, request.user, "Paused by hand."):
         messages.success(request, f"{endpoint} is paused. What happens meanwhile is kept and sent when you resume it.")
     return redirect(endpoint)
 
 
-@require_POST
 @for_roles(*OWNERS)
+@require_http_methods(OPENED_OR_SENT)
 def webhook_resume(request: UserRequest, pk: int) -> HttpResponse:
     endpoint = _own(request, pk)
+    if request.method != "POST":
+        return redirect(endpoint)
     if pausing.resume(endpoint, request.user):
         messages.success(request, f"{endpoint} is told of events again, first of those that waited.")
     return redirect(endpoint)
 
 
-@require_POST
 @for_roles(*OWNERS)
+@require_http_methods(OPENED_OR_SENT)
 def webhook_rotate(request: UserRequest, pk: int) -> HttpResponse:
     endpoint = _own(request, pk)
+    if request.method != "POST":
+        return redirect(endpoint)
     act.rotate_secret(endpoint, request.user)
     request.session[SHOWN_ONCE] = endpoint.pk
     messages.success(request, "There is a new secret. Keep it now: it is shown this once.")
     return redirect(endpoint)
 
 
-@require_POST
 @for_roles(*OWNERS)
+@require_http_methods(OPENED_OR_SENT)
 def webhook_drop_old_secret(request: UserRequest, pk: int) -> HttpResponse:
     endpoint = _own(request, pk)
+    if request.method != "POST":
+        return redirect(endpoint)
     if act.drop_old_secret(endpoint, request.user):
         messages.success(request, "From now on only the new secret signs.")
     return redirect(endpoint)
 
 
-@require_POST
 @for_roles(*OWNERS)
+@require_http_methods(OPENED_OR_SENT)
 def webhook_remove(request: UserRequest, pk: int) -> HttpResponse:
     endpoint = _own(request, pk)
+    if request.method != "POST":
+        return redirect(endpoint)
     act.remove_endpoint(endpoint, request.user)
     messages.success(request, f"{endpoint} is removed, with its log.")
     return redirect("webhooks")

@@ -13,13 +13,14 @@ from ..filing.places import GroupRow, groups_of, read_places, strangers_in
 from ..filing.rules import has_words
 from ..filing.typed import place_name
 from ..models import MOST_REASON_CHARACTERS
-from .review_form import fields_of
+from .review_form import check_none_is_meant, fields_of
 
 
 class GoldForm(forms.Form):
     """Begins with `tags` and `why`: the answer that is there, or the tags as they were filed."""
 
     problems = forms.Field(required=False)
+    no_problem = forms.BooleanField(required=False)
     why = TextField(
         label="Why this is the answer",
         help_text="Reviewers read it beside their own answer, after they have given it.",
@@ -65,5 +66,7 @@ class GoldForm(forms.Form):
             faults.append("One of these is not on the list of problems any more: take it out.")
         for fault in faults:
             self.add_error("problems", fault)
+        if not faults:
+            check_none_is_meant(self, places.tags, self.before)
         self.tags = places.tags
         return self.cleaned_data

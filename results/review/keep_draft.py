@@ -15,7 +15,7 @@ from ..models import Hold, Result, Review
 from .hold_result import hold, lock
 from .open_to import AllInError, FiledError, HeldError, check_open, hold_of_another
 
-FIELDS = ("judged", "reason")
+FIELDS = ("judged", "no_problem", "reason")
 
 Fields = dict[str, str]
 

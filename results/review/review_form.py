@@ -32,6 +32,7 @@ class ReviewForm(forms.Form):
         choices=JUDGED, error_messages={"required": UNSAID, "invalid_choice": UNSAID}, widget=forms.RadioSelect
     )
     problems = forms.Field(required=False)
+    no_problem = forms.BooleanField(required=False)
     reason = TextField(required=False)
 
     says: Judged
@@ -65,6 +66,8 @@ class ReviewForm(forms.Form):
             self.add_error("problems", fault)
         self.says = Judged(places.tags, (self.cleaned_data.get("reason") or "").strip())
         self._check_what_is_said(compare_tags(self.filed, places.tags))
+        if "problems" not in self.errors:
+            check_none_is_meant(self, places.tags, self.filed)
         return self.cleaned_data
 
     def _check_whose_it_is(self) -> None:
@@ -90,6 +93,15 @@ class ReviewForm(forms.Form):
         over = len(self.says.reason) - MOST_REASON_CHARACTERS
         if over > 0:
             self.add_error("reason", f"At most {MOST_REASON_CHARACTERS:,} characters can be kept: take out {over:,}.")
+
+
+def check_none_is_meant(form: forms.Form, tags: Sequence[str], before: Sequence[str]) -> None:
+    """Whoever empties a list says that there was no problem: a tag that was taken out unawares says nothing."""
+    is_said = form.cleaned_data.get("no_problem")
+    if before and not tags and not is_said:
+        form.add_error("no_problem", "Your list is empty: say that there was no problem, or pick those there were.")
+    if tags and is_said:
+        form.add_error("no_problem", "You say that there was no problem, and your list has some: it can’t be both.")
 
 
 def _asks_for_words(found: Comparison) -> str:

@@ -49,8 +49,19 @@ class ReviewsOfResult:
     may_pick: bool
 
     @property
+    def standing(self) -> Review | None:
+        return next((shown.review for shown in self.reviews if shown.review.stands), None)
+
+    @property
     def waits_for_pick(self) -> bool:
-        return self.may_pick and not any(shown.review.stands for shown in self.reviews)
+        return self.may_pick and self.standing is None
+
+    @property
+    def what_counts_instead(self) -> str:
+        """Beside a review that does not stand, once all are in: which one does."""
+        if self.standing is None:
+            return "Which review counts waits for the lead’s pick."
+        return "The lead picked another, whose tags count." if self.standing.stood_by_id else "Another review counts."
 
 
 def show_reviews(user: User, result: Result) -> ReviewsOfResult:

@@ -6,10 +6,10 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from emma_eval.accounts import resume
-from emma_eval.accounts.roles import UserRequest, for_members
+from emma_eval.accounts.roles import OPENED_OR_SENT, UserRequest, for_members
 
 from ..comments.comment_form import CommentForm
 from ..comments.comment_on import comment_on, read_comments, withdraw_comment
@@ -38,21 +38,25 @@ def comments(request: UserRequest, pk: int) -> HttpResponse:
     return _show(request, result, form=form, status=422 if form.errors else 200)
 
 
-@require_POST
 @for_members
+@require_http_methods(OPENED_OR_SENT)
 def comment_withdraw(request: UserRequest, pk: int) -> HttpResponse:
     """Take one's own comment back; another's is as if it were not there."""
     seen = Comment.objects.filter(by=request.user, result__in=Result.objects.visible_to(request.user))
     said = get_object_or_404(seen.select_related("result__script"), pk=pk)
+    if request.method != "POST":
+        return redirect(_place(said.result))
     withdraw_comment(request.user, said)
     return _changed(request, said.result, WITHDRAWN)
 
 
-@require_POST
 @for_members
+@require_http_methods(OPENED_OR_SENT)
 def comments_read(request: UserRequest, pk: int) -> HttpResponse:
     """Note that the thread is read; asked for by a button, or by the page when the new comments come into view."""
     result = _seen(request, pk)
+    if request.method != "POST":
+        return redirect(_place(result))
     read_comments(request.user, result, number_in(request.POST.get("up_to")))
     if is_for_a_part(request):
         return HttpResponse(status=204)

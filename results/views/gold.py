@@ -36,6 +36,7 @@ from ..review.gold import (
     set_gold,
 )
 from ..review.gold_form import GoldForm
+from ..show_result import show_result
 
 REFUSED = (
     "This result can’t become gold: it doesn’t wait in the queue, or somebody has begun to review it. Nothing of a "
@@ -95,7 +96,13 @@ def gold_set(request: UserRequest, pk: int) -> HttpResponse:
     is_refused = (answer is None or answer.retired_at is not None) and not may_become_gold(result)
     if form.is_valid() and not is_refused:
         return _set(request, result, form)
-    context = {"form": form, "result": result, "answer": answer, "refused": REFUSED if is_refused else ""}
+    context = {
+        "form": form,
+        "result": result,
+        "shown": show_result(request.user, result),
+        "answer": answer,
+        "refused": REFUSED if is_refused else "",
+    }
     return render(request, "results/gold_set.html", context, status=422 if form.is_bound else 200)
 
 

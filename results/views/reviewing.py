@@ -13,16 +13,16 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from emma_eval.accounts import resume
 from emma_eval.accounts.by_the_minute import at_most
-from emma_eval.accounts.roles import Role, UserRequest, for_roles
+from emma_eval.accounts.roles import OPENED_OR_SENT, Role, UserRequest, for_roles
 
+from ..comments.show_thread import show_thread
 from ..filing.typed import number_in
 from ..models import Hold, Result, Review
 from ..review.blind import REVIEWERS
-from ..review.compare_tags import label_of
 from ..review.file_review import CorrectedMeanwhileError, file_review, tags_of
 from ..review.hold_result import begin_review, let_go
 from ..review.keep_draft import (
@@ -59,10 +59,10 @@ def review_queue(request: UserRequest) -> HttpResponse:
 
 
 @for_roles(*REVIEWERS)
-@require_POST
+@require_http_methods(OPENED_OR_SENT)
 def review_next(request: UserRequest) -> HttpResponse:
     """Take the next one, and go there."""
-    return _to_next(request)
+    return _to_next(request) if request.method == "POST" else redirect("review_queue")
 
 
 def _to_next(request: UserRequest) -> HttpResponse:
@@ -101,7 +101,8 @@ class ReviewPage:
     @property
     def errors(self) -> list[tuple[str, str]]:
         """(anchor, words) of everything that is wrong, in the order of the page."""
-        anchors = {"__all__": "review-form", "judged": "judged-right", "problems": "problems", "reason": "id_reason"}
+        anchors = {"__all__": "review-form", "judged": "judged-right", "problems": "problems"}
+        anchors |= {"no_problem": "id_no_problem", "reason": "id_reason"}
         found = self.form.errors
         return [(anchor, str(words)) for name, anchor in anchors.items() for words in found.get(name, [])]
 
@@ -161,7 +162,8 @@ def _show(
         hold=Hold.objects.in_force(timezone.now()).filter(result=result, reviewer=request.user).first(),
         **{"why_closed": _why_closed(request, result), **more},
     )
-    return render(request, "results/review.html", {"page": page, "form": form, "result": result}, status=status)
+    context = {"page": page, "form": form, "result": result, "thread": show_thread(request.user, result)}
+    return render(request, "results/review.html", context, status=status)
 
 
 def _why_closed(request: UserRequest, result: Result) -> str:
@@ -232,10 +234,12 @@ def _said(filed: Review) -> str:
 
 
 @for_roles(*REVIEWERS)
-@require_POST
+@require_http_methods(OPENED_OR_SENT)
 def review_begin(request: UserRequest, pk: int) -> HttpResponse:
     """Take this one result in hand, whether or not it waits in the queue; or go on with it."""
     result = _seen(request, pk)
+    if request.method != "POST":
+        return redirect("review", result.pk)
     try:
         begin_review(request.user, result, timezone.now())
     except FiledError:
@@ -246,10 +250,12 @@ def review_begin(request: UserRequest, pk: int) -> HttpResponse:
 
 
 @for_roles(*REVIEWERS)
-@require_POST
+@require_http_methods(OPENED_OR_SENT)
 def review_leave(request: UserRequest, pk: int) -> HttpResponse:
     """Put a result back for now: what was typed is kept, and others may take it."""
     result = _seen(request, pk)
+    if request.method != "POST":
+        return redirect("review", result.pk)
     fields = fields_in(request.POST.dict())
     if fields:
         version = number_in(request.POST.get("version")) or result.version
@@ -358,7 +364,6 @@ def _show_pick(request: UserRequest, result: Result, form: PickForm, status: int
         "result": result,
         "form": form,
         "shown": show_result(request.user, result),
-        "filed": [label_of(tag) for tag in filed],
         "reviews": [show_review(review, filed, request.user) for review in form.reviews],
     }
     return render(request, "results/review_pick.html", context, status=status)

@@ -7,10 +7,10 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from emma_eval.accounts.models import User
-from emma_eval.accounts.roles import Role, UserRequest, for_roles
+from emma_eval.accounts.roles import OPENED_OR_SENT, Role, UserRequest, for_roles
 from scripts_catalog.models import Build
 
 from ..filing.typed import number_in
@@ -89,11 +89,13 @@ def round_edit(request: UserRequest, pk: int) -> HttpResponseBase:
     return _show_form(request, RoundForm(request.user, initial=typed, round_=found), found)
 
 
-@require_POST
 @for_roles(*PLANNERS)
+@require_http_methods(OPENED_OR_SENT)
 def round_close(request: UserRequest, pk: int) -> HttpResponseBase:
     """Close a round, or open it again."""
     found = get_object_or_404(_known(request.user), pk=pk)
+    if request.method != "POST":
+        return redirect(found)
     if request.POST.get("act") == "reopen":
         if reopen_round(request.user, found):
             messages.success(request, "The round is open again.")

@@ -8,9 +8,9 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
-from emma_eval.accounts.roles import UserRequest, for_members, for_roles
+from emma_eval.accounts.roles import OPENED_OR_SENT, UserRequest, for_members, for_roles
 
 from ..digest.due import week_due, week_told_of
 from ..digest.read_digest import read_digest
@@ -66,10 +66,12 @@ def view_edit(request: UserRequest, pk: int) -> HttpResponseBase:
     return _show_form(request, form, address, view)
 
 
-@require_POST
 @for_members
+@require_http_methods(OPENED_OR_SENT)
 def view_remove(request: UserRequest, pk: int) -> HttpResponseBase:
     view, _ = _own(request, pk)
+    if request.method != "POST":
+        return redirect("view_edit", view.pk)
     remove_view(view)
     messages.success(request, f"The view “{view.name}” is removed.")
     return redirect("views")

@@ -71,7 +71,8 @@ let freeAt = 0; // before this the site wants no save
 function read() {
   const fields = {};
   for (const field of form.elements) {
-    if (!/^(judged|reason|place-.*)$/.test(field.name) || (field.type === "radio" && !field.checked)) continue;
+    if (!/^(judged|no_problem|reason|place-.*)$/.test(field.name)) continue;
+    if (/^(radio|checkbox)$/.test(field.type) && !field.checked) continue;
     if (field.value !== "") fields[field.name] = field.value;
   }
   return fields;
@@ -222,7 +223,9 @@ document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.isComposing || dialog.open) return;
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
-    if (!part("file").disabled) form.requestSubmit(part("file"));
+    const other = event.target.closest("form:not([data-review])"); // a comment is sent, and no review with it
+    if (other) other.requestSubmit();
+    else if (!part("file").disabled) form.requestSubmit(part("file"));
     return;
   }
   if (event.ctrlKey || event.metaKey) return;

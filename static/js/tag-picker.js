@@ -40,7 +40,16 @@ function drawPicked() {
     toOrder.hidden = picked.length === 0;
   }
   part("needs-words").hidden = !picked.some((tag) => tag.startsWith("other_"));
+  drawNoProblem();
   if (held) focusItem(held.tag, held.what);
+}
+
+// That a list ends empty is said, not only left so; with a problem in it there is nothing to say.
+function drawNoProblem() {
+  const row = part("no-problem");
+  if (!row) return;
+  row.hidden = picked.length > 0;
+  if (row.hidden) row.querySelector("input").checked = false;
 }
 
 function itemOf(tag, place) {
@@ -92,6 +101,10 @@ function move(tag, by) {
 document.addEventListener("click", (event) => {
   const chip = event.target.closest("[data-tag]");
   if (chip) toggle(chip.dataset.tag);
+  if (chip && search.value) {
+    showAll();
+    chip.scrollIntoView({ block: "nearest" });
+  }
   const button = event.target.closest("[data-picked] button");
   if (!button) return;
   const tag = button.closest("li").dataset.item;
@@ -130,21 +143,43 @@ function findTags() {
   const found = parts("tag-row").filter((row) => !row.hidden).length;
   part("search-hint").textContent = !words.length
     ? "Type a few letters; Enter picks the first one found."
-    : first ? `${found} found. Enter picks “${labelOf(first.dataset.tag)}”.` : "Nothing found. Esc shows them all again.";
+    : first ? `${found} found. ${enterDoes(first.dataset.tag)}` : "Nothing found. Esc shows them all again.";
   return first;
 }
 
+const isThere = (tag) => `“${labelOf(tag)}” is already picked, place ${picked.indexOf(tag) + 1}`;
+const enterDoes = (tag) => picked.includes(tag) ? `${isThere(tag)}: Enter leads there.` : `Enter picks “${labelOf(tag)}”.`;
+
+function showAll() {
+  search.value = "";
+  findTags();
+}
+
+// Enter picks, and never takes out: what is picked already is shown in its place.
+function pickFound(tag) {
+  const wasPicked = picked.includes(tag);
+  if (!wasPicked) toggle(tag);
+  showAll();
+  if (!wasPicked) return;
+  part("search-hint").textContent = `${isThere(tag)}.`;
+  speak(`${isThere(tag)}.`);
+  focusItem(tag, "item");
+}
+
 search.addEventListener("input", (event) => { event.stopPropagation(); findTags(); });
+// On a phone what is found stands under the field, above the bar at the foot of the page.
+search.addEventListener("focus", () => {
+  if (matchMedia("(max-width: 40rem)").matches) search.closest("[data-search]").scrollIntoView({ block: "start" });
+});
 search.addEventListener("keydown", (event) => {
   if (event.isComposing) return;
   if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) {
     event.preventDefault();
     const first = findTags();
-    if (first) { toggle(first.dataset.tag); search.value = ""; findTags(); }
+    if (first) pickFound(first.dataset.tag);
   } else if (event.key === "Escape") {
     event.preventDefault();
-    search.value = "";
-    findTags();
+    showAll();
     picked.length ? focusItem(picked.at(-1), "item") : document.getElementById("problems").focus();
   }
 });

@@ -39,6 +39,22 @@ def test_a_tester_starts_on_the_scripts(client: Client, tester: User) -> None:
     assert answer.redirect_chain == [("/", 302), ("/scripts/", 302)]
 
 
+@pytest.mark.parametrize(
+    ("roles", "place"),
+    [
+        ((Role.EVAL_TEAM,), "/review/"),
+        ((Role.EVAL_LEAD,), "/review/"),
+        ((Role.MANAGER, Role.EVAL_TEAM), "/review/"),
+        ((Role.MANAGER,), "/dashboard/"),
+    ],
+)
+def test_reviewers_start_on_their_queue_and_managers_on_the_dashboard(
+    client: Client, roles: tuple[Role, ...], place: str
+) -> None:
+    client.force_login(make.user(None, *roles))
+    assert client.get("/")["Location"] == place
+
+
 def test_an_administrator_starts_with_the_people(client: Client, administrator: User) -> None:
     client.force_login(administrator)
     assert client.get("/")["Location"] == "/people/"

@@ -14,7 +14,7 @@ from tests.security.world import ANONYMOUS, NO_ROLE, World, build_world
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 # Whoever sees most of a page looks at it; pages for strangers are looked at as a stranger.
-LOOKERS = (Role.TESTER.value, Role.EVAL_TEAM.value, Role.MANAGER.value, Role.ADMINISTRATOR.value)
+LOOKERS = (Role.TESTER.value, Role.EVAL_TEAM.value, Role.MANAGER.value, Role.EVAL_LEAD.value, Role.ADMINISTRATOR.value)
 # Pages that send a signed-in person away.
 FOR_STRANGERS = ("account_login", "account_signup", "account_reset_password", "accept_invitation")
 WCAG = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}

@@ -83,6 +83,54 @@ def test_tags_are_added_moved_and_taken_out_by_keys_alone(open_page: OpenPage, r
     assert (tags_of(review), review.reason) == (["flat_delivery", "cut_in"], "It is the voice.")
 
 
+def test_enter_never_takes_out_what_is_picked_and_leads_to_it(
+    open_page: OpenPage, rae: User, three: list[Result]
+) -> None:
+    page = open_page(rae)
+    start(page)
+    page.keyboard.press("t")
+    page.keyboard.type("cut in")
+    expect(page.locator("[data-search-hint]")).to_contain_text("is already picked, place 2: Enter leads there.")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-compared]")).to_have_text("The same as the tester’s.")
+    expect(page.locator('[data-item="cut_in"]')).to_be_focused()
+    for says in ("[data-says]", "[data-search-hint]"):
+        expect(page.locator(says)).to_contain_text("is already picked, place 2.")
+    expect(page.locator("[data-tag-search]")).to_have_value("")
+
+
+def test_a_list_that_ends_empty_is_asked_about_before_it_is_filed(
+    open_page: OpenPage, rae: User, three: list[Result]
+) -> None:
+    page = open_page(rae)
+    start(page)
+    none = page.get_by_label("There was no problem")
+    expect(none).to_be_hidden()
+    page.keyboard.press("e")
+    for _ in range(2):
+        page.keyboard.press("Delete")
+    page.keyboard.press("r")
+    page.keyboard.type("Nothing of it was wrong.")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("[data-error-summary]")).to_contain_text("Your list is empty")
+    none.check()
+    go_on(page, "Control+Enter", until=r"/review/\d+/")
+    assert tags_of(Review.objects.filed().get()) == []
+
+
+def test_a_comment_is_sent_beside_the_review_and_files_nothing(
+    open_page: OpenPage, rae: User, three: list[Result]
+) -> None:
+    page = open_page(rae)
+    start(page)
+    page.keyboard.press("a")
+    page.locator(".thread textarea").fill("Which build was it?")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".said-list")).to_contain_text("Which build was it?")
+    expect(page.locator("#judged-right")).to_be_checked()
+    assert not Review.objects.filed().exists()
+
+
 def test_the_testers_tags_come_back_with_a_key_and_so_do_ones_own(
     open_page: OpenPage, rae: User, three: list[Result]
 ) -> None:
@@ -161,6 +209,27 @@ def test_on_a_phone_by_touch(open_page: OpenPage, rae: User, three: list[Result]
     page.get_by_role("button", name="File and next").tap()
     page.wait_for_url(lambda url: url != before)
     assert Review.objects.filed().get().confirms
+
+
+def test_what_is_found_on_a_phone_stands_above_the_bar_and_a_finger_picks_it(
+    open_page: OpenPage, rae: User, three: list[Result]
+) -> None:
+    page = open_page(rae, width=360, height=640, has_touch=True)
+    page.goto("/review/")
+    page.get_by_role("button", name="Next result").tap()
+    assert page.locator(".key-cap:visible").count() == 0
+    page.locator("[data-tag-search]").tap()
+    page.keyboard.type("flat")
+    chip = page.locator('.tag-groups [data-tag="flat_delivery"]')
+    bar_top = page.locator(".file-bar").bounding_box()["y"]
+    for found in (page.locator("[data-search-hint]"), chip):
+        box = found.bounding_box()
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= bar_top
+    chip.tap()
+    expect(page.locator("[data-tag-search]")).to_have_value("")
+    expect(chip).to_have_attribute("aria-pressed", "true")
+    expect(chip).to_be_in_viewport()
 
 
 def test_without_javascript_places_are_numbers(open_page: OpenPage, rae: User, three: list[Result]) -> None:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from tests import make
 
@@ -17,6 +18,11 @@ from .endpoints import ENDPOINTS
 from .world import ANONYMOUS, SECRET, World, hide, url_names
 
 METHODS = ("get", "head", "options", "post", "put", "patch", "delete")
+# Where something is done by POST from a page of its own.
+ONLY_SENT = (
+    *("review_next", "review_begin", "review_leave", "round_close", "view_remove", "comment_withdraw", "comments_read"),
+    *(f"webhook_{act}" for act in ("test", "replay", "pause", "resume", "rotate", "drop_old_secret", "remove")),
+)
 REFUSED_OUTRIGHT = 405  # before anybody is asked who they are; tells nothing but that the address has no such method
 
 
@@ -76,6 +82,23 @@ def is_right(page: Page, person: str, is_trained: bool, answer: Any) -> bool:
         return status in {page.others[1], REFUSED_OUTRIGHT}
     is_open = page.who == PUBLIC or not (leads_to_sign_in(answer) or status in {401, 403})
     return is_open and status < 500 and (status != 404 or page.absent)
+
+
+@pytest.mark.parametrize("name", ONLY_SENT)
+def test_what_is_only_sent_leads_to_its_page_when_it_is_opened_and_does_nothing(world: World, name: str) -> None:
+    """By a bookmark, a reload, or the way back after a sign-in."""
+    page = ACCESS[name]
+    path = address(name, page.args, world)
+    led_on = 0
+    for client in [world.client(person) for person in page.who]:
+        with CaptureQueriesContext(connection) as asked:
+            answer = ask(client, "get", path)
+        assert [each["sql"] for each in asked if each["sql"].startswith(("INSERT", "UPDATE", "DELETE"))] == []
+        assert answer.status_code in {302, 404}
+        if answer.status_code == 302:  # what is one's own
+            assert client.get(answer["Location"]).status_code == 200
+            led_on += 1
+    assert led_on
 
 
 @pytest.mark.parametrize("name", [name for name, page in ACCESS.items() if page.who != PUBLIC])

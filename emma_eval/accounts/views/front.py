@@ -21,9 +21,9 @@ def home(request: UserRequest) -> HttpResponse:
     """Everyone starts where their work is."""
     if request.user.has_role(Role.TESTER):
         return redirect("scripts")
-    if request.user.has_role(Role.EVAL_LEAD):
+    if request.user.has_role(Role.EVAL_TEAM, Role.EVAL_LEAD):
         return redirect("review_queue")
-    if request.user.has_role(Role.MANAGER, Role.EVAL_TEAM):
+    if request.user.has_role(Role.MANAGER):
         return redirect("dashboard")
     if request.user.has_role(Role.ADMINISTRATOR):
         return redirect("people")

@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.http import parse_etags
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from emma_eval.accounts.models import ApiToken
 from emma_eval.accounts.programs.document import document_as_json
@@ -21,7 +21,7 @@ from emma_eval.accounts.programs.kinds import Kind
 from emma_eval.accounts.programs.reference import reference
 from emma_eval.accounts.programs.token_form import TokenForm
 from emma_eval.accounts.programs.tokens import make_token, revoke_token
-from emma_eval.accounts.roles import Role, UserRequest, for_members
+from emma_eval.accounts.roles import OPENED_OR_SENT, Role, UserRequest, for_members
 from emma_eval.accounts.second_step import lacks_second_step, lead_to_second_step
 
 A_PAGE = 100
@@ -73,14 +73,16 @@ def _next_before(others: QuerySet[ApiToken] | None) -> int | None:
     return keys[A_PAGE - 1] if len(keys) > A_PAGE else None
 
 
-@require_POST
 @for_members
+@require_http_methods(OPENED_OR_SENT)
 def program_revoke(request: UserRequest, pk: int) -> HttpResponse:
     """Revoke one of one's own tokens; administrators, anybody's."""
     tokens = ApiToken.objects.select_related("owner")
     if not request.user.has_role(Role.ADMINISTRATOR):
         tokens = tokens.filter(owner=request.user)
     token = get_object_or_404(tokens, pk=pk)
+    if request.method != "POST":
+        return redirect("programs")
     if token.owner_id != request.user.pk and lacks_second_step(request):
         return lead_to_second_step(request)
     if revoke_token(token, request.user):

@@ -90,6 +90,12 @@ def test_ninety_days_are_offered_first_and_a_year_is_the_longest(tester_client: 
     assert re.findall(r'<option value="(\d+)"', page)[-1] == "365"
 
 
+def test_the_address_that_revokes_leads_to_the_page_when_it_is_opened(tester_client: Client, tester: User) -> None:
+    token, sent = make_token(tester, "Nightly run", [Scope.RESULTS_READ], days=1)
+    assert tester_client.get(f"/programs/{token.pk}/revoke/")["Location"] == "/programs/"
+    assert ApiToken.objects.get().revoked_at is None
+
+
 def test_its_owner_revokes_it(tester_client: Client, tester: User) -> None:
     token, sent = make_token(tester, "Nightly run", [Scope.RESULTS_READ], days=1)
     page = tester_client.post(f"/programs/{token.pk}/revoke/", follow=True).text

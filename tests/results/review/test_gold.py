@@ -223,8 +223,20 @@ def test_a_lead_sets_it_by_plain_forms(lea: User, waiting: Waiting) -> None:
     listed = client.get("/review/gold/").text
     assert WHY in listed
     assert name_in_the_trail(result) in listed
+    assert "To add one, open a result that waits" in listed
+    assert 'href="/results/?review=waiting"' in listed
     client.post(path, {"retire": "1"})
     assert GoldAnswer.objects.get().retired_at is not None
+
+
+def test_an_answer_is_set_beside_the_evidence_and_may_be_that_there_was_no_problem(lea: User, waiting: Waiting) -> None:
+    result = waiting(comment="She cut me off.", recording_link="https://recordings.example.test/7")
+    client, path = make.client_of(lea), f"/review/gold/{result.pk}/"
+    page = client.get(path).text
+    for words in ("She cut me off.", 'href="https://recordings.example.test/7"', "Problems as filed", "Ratings"):
+        assert words in page
+    client.post(path, {"why": WHY, "no_problem": "on"})
+    assert GoldAnswer.objects.get().tags == []
 
 
 @pytest.mark.parametrize(
@@ -234,6 +246,7 @@ def test_a_lead_sets_it_by_plain_forms(lea: User, waiting: Waiting) -> None:
         ({"place-cut_in": "1", "place-too_long": "1", "why": WHY}, "both have place 1"),
         ({"place-nonsense": "1", "why": WHY}, "not on the list of problems"),
         ({"place-cut_in": "first", "why": WHY}, "must be a whole number"),
+        ({"why": WHY}, "Your list is empty: say that there was no problem"),
         ({"place-cut_in": "1", "why": "x" * 1_001}, "At most 1,000 characters"),
     ],
 )

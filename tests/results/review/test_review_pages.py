@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -13,9 +14,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from emma_eval.accounts.models import User
+from results.comments.comment_on import comment_on
 from results.models import MOST_REASON_CHARACTERS, Hold, QueuedFor, Result, Review
 from results.review.file_review import Judged, file_review
 from results.review.hold_result import begin_review, let_go
+from results.review.pick_review import pick_review
 from tests import make
 
 from .conftest import NOW, Waiting, reviewer
@@ -71,7 +74,7 @@ def test_next_leads_to_the_one_it_took_and_says_when_nothing_is_left(client: Cli
     assert (answer.status_code, answer["Location"]) == (303, at("review", result))
 
 
-def test_a_lead_lands_here_and_sees_what_waits_for_a_pick(
+def test_a_lead_sees_what_waits_for_a_pick(
     eval_lead: User, rae: User, ron: User, waiting: Waiting, settings: LazySettings
 ) -> None:
     settings.REVIEWERS_PER_RESULT = 2
@@ -79,9 +82,32 @@ def test_a_lead_lands_here_and_sees_what_waits_for_a_pick(
     for person in (rae, ron):
         file_review(person, result.pk, Judged(("cut_in",), "Only that."), based_on=1, now=NOW)
     client = make.client_of(eval_lead)
-    assert client.get("/")["Location"] == reverse("review_queue")
     assert at("review_pick", result) in client.get(reverse("review_queue")).text
     assert at("review_pick", result) not in make.client_of(rae).get(reverse("review_queue")).text
+
+
+def test_addresses_where_something_is_sent_lead_to_their_page_when_they_are_opened(
+    client: Client, rae: User, waiting: Waiting
+) -> None:
+    result = begun(rae, waiting())
+    assert client.get(reverse("review_next"))["Location"] == reverse("review_queue")
+    for name in ("review_begin", "review_leave"):
+        assert client.get(at(name, result))["Location"] == at("review", result)
+    assert Hold.objects.count() == Review.objects.count() == 1
+
+
+def test_comments_stand_on_the_page_of_a_review_but_not_another_reviewers_before_all_are_in(
+    client: Client, tester: User, rae: User, ron: User, waiting: Waiting, settings: LazySettings
+) -> None:
+    settings.REVIEWERS_PER_RESULT = 2
+    result = waiting()
+    comment_on(tester, result, "The line was bad.")
+    begun(ron, result)
+    comment_on(ron, result, "It is the voice, I say.")
+    let_go(ron, result)
+    page = client.get(at("review", begun(rae, result))).text
+    assert "The line was bad." in page
+    assert "It is the voice" not in page
 
 
 # --- one review ------------------------------------------------------------------------------------------
@@ -129,6 +155,12 @@ def test_filing_alone_leads_back_to_the_queue(client: Client, rae: User, waiting
             "reason",
             "You added “Other content problem (describe in a note)”: say in a few words what it is.",
         ),
+        ({"judged": "changed", "reason": "So."}, "no_problem", "Your list is empty: say that there was no problem"),
+        (
+            {"judged": "changed", "place-cut_in": "1", "reason": "So.", "no_problem": "on"},
+            "no_problem",
+            "and your list has some: it can’t be both",
+        ),
         ({"judged": "changed", "place-cut_in": "one", "reason": "So."}, "problems", "must be a whole number"),
         ({"judged": "changed", "place-nothing": "1", "reason": "So."}, "problems", "not on the list"),
         ({"judged": "changed", "place-cut_in": "1", "place-too_fast": "1", "reason": "So."}, "problems", "both have"),
@@ -151,7 +183,7 @@ def test_what_is_wrong_is_said_and_nothing_typed_is_lost(
 
 
 def test_no_problem_at_all_is_a_review_too(client: Client, rae: User, waiting: Waiting) -> None:
-    send(client, begun(rae, waiting()), judged="changed", reason="There was nothing wrong.")
+    send(client, begun(rae, waiting()), judged="changed", reason="There was nothing wrong.", no_problem="on")
     review = Review.objects.get()
     assert (review.stands, review.problems.count()) == (True, 0)
 
@@ -290,8 +322,33 @@ def both_in(rae: User, ron: User, waiting: Waiting, settings: LazySettings) -> R
 
 def test_reviews_stand_side_by_side_with_what_differs(eval_lead: User, both_in: Result) -> None:
     page = make.client_of(eval_lead).get(at("review_pick", both_in)).text
-    for words in ("As filed", "Rae", "Ron", "It is the voice.", "1 added, 1 taken out", "The tags are right as filed."):
+    for words in (
+        "Problems as filed",
+        "Rae",
+        "Ron",
+        "It is the voice.",
+        "1 added, 1 taken out",
+        "The tags are right as filed.",
+    ):
         assert words in page
+
+
+def test_a_pick_is_made_beside_the_evidence(eval_lead: User, both_in: Result) -> None:
+    said = {"comment": "She cut me off.", "recording_link": "https://recordings.example.test/7"}
+    Result.objects.filter(pk=both_in.pk).update(**said)
+    page = make.client_of(eval_lead).get(at("review_pick", both_in)).text
+    for words in ("She cut me off.", 'href="https://recordings.example.test/7"', "Emotional fit", "Ratings"):
+        assert words in page
+    assert re.search(r"Too long or rambling <span[^>]*>biggest</span>", page)
+
+
+def test_beside_a_review_that_does_not_count_stands_why(eval_lead: User, rae: User, ron: User, both_in: Result) -> None:
+    page = make.client_of(rae).get(both_in.get_absolute_url()).text
+    assert page.count("Which review counts waits for the lead’s pick.") == 2
+    pick_review(eval_lead, both_in.pk, ron.reviews.get().pk, "He listened longer.")
+    page = make.client_of(rae).get(both_in.get_absolute_url()).text
+    assert page.count("The lead picked another, whose tags count.") == 1
+    assert "waits for the lead" not in page
 
 
 def test_a_pick_needs_one_of_them_and_a_word(eval_lead: User, ron: User, both_in: Result) -> None:
