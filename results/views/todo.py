@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -24,6 +25,7 @@ from .addresses import is_for_a_part
 from .correcting import own_result
 
 MOST_SHOWN = 200
+LINKS_AT_FIRST = 10
 
 
 @never_cache
@@ -46,12 +48,15 @@ def todo_today(request: UserRequest) -> HttpResponse:
 
 
 def _show(request: UserRequest, typed: str = "", wrong: int = 0, words: str = "") -> HttpResponse:
+    calls = waiting_calls(request.user, MOST_SHOWN)
+    shows_all = bool(wrong) or request.GET.get("links") == "all"
     drafts = Draft.objects.visible_to(request.user).select_related("script__latest").order_by("-saved_at")
     context = {
         "to_run": to_run(request.user),
         "drafts": tell_drafts(drafts[:MOST_SHOWN]),
         "unfiled": calls_that_wait(request.user, MOST_SHOWN),
-        "calls": waiting_calls(request.user, MOST_SHOWN),
+        "calls": calls if shows_all else calls[:LINKS_AT_FIRST],
+        "waiting": len(calls),
         "threads": tell_threads(request.user, only_new=True),
         "has_filed": Result.objects.visible_to(request.user).filter(tester=request.user).exists(),
         "typed": typed,
@@ -72,7 +77,7 @@ def _add_link(request: UserRequest) -> HttpResponse:
         messages.warning(request, "This result was reviewed or changed meanwhile. Open it to see what it says now.")
         return redirect("todo")
     messages.success(request, _added(result, corrected))
-    return redirect("todo")
+    return redirect(f"{reverse('todo')}?links=all#links" if request.GET.get("links") == "all" else "todo")
 
 
 def _words(fault: Fault) -> str:

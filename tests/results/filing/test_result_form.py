@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import uuid
+from datetime import timedelta
 from html import unescape
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from emma_eval.accounts.models import User
 from results.filing.save_draft import save_draft
@@ -748,3 +750,20 @@ def test_what_was_typed_survives_a_sign_in(tester: User, script: Script, build: 
     assert 'id="content-2" value="2" checked' in page
     assert re.search(r'name="place-cut_in"[^>]* value="1"', page)
     assert "data-unsaved" in page
+
+
+def test_of_many_calls_without_a_link_the_newest_ten_are_asked_for_first(
+    tester_client: Client, tester: User, script: Script, build: Build
+) -> None:
+    for days in range(12):
+        make.result(tester, script, build, called_at=timezone.now() - timedelta(days=days), recording_link="")
+    page = tester_client.get("/todo/").text
+    assert page.count('name="recording_link"') == 10
+    assert "The newest 10 of 12." in page
+    assert '<a class="button" href="?links=all#links">Show all (12)</a>' in page
+    whole = tester_client.get("/todo/?links=all").text
+    assert whole.count('name="recording_link"') == 12
+    assert "Show all" not in whole
+    oldest = Result.objects.order_by("called_at")[0]
+    wrong = tester_client.post("/todo/", {"result": oldest.pk, "recording_link": "no link"})
+    assert 'value="no link"' in wrong.text, "nothing typed is lost, however far down it was typed"

@@ -1,0 +1,51 @@
+"""On a phone, what stands in a list to be pressed is at least 24 px high, and what a page is about 44."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page
+
+from emma_eval.accounts.roles import Role
+from results.models import Round, Ticket, Wanted
+from tests import make
+from tests.conftest import OpenPage
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+LOW = """([selector, least]) => [...document.querySelectorAll(selector)]
+    .map((each) => [each.innerText.trim(), each.getBoundingClientRect()])
+    .filter(([, box]) => box.width > 0 && box.height < least).map(([words, box]) => `${words}: ${box.height}`)"""
+IN_LISTS = "main :is(li, th, h2, h3, h4, .crumb) > a, main a[data-count], main p.small > a:only-child"
+
+
+@pytest.fixture
+def phone(open_page: OpenPage) -> Page:
+    owner = make.user("eva@example.test", Role.EVAL_TEAM, Role.TESTER, name="Eva")
+    build = make.build("2026.43", is_current=True)
+    for number in range(6):
+        script = make.script(f"script-{number}")
+        make.result(owner, script, build, problems=("too_long",), recording_link="")
+    make.script("never-run")
+    round_ = Round.objects.create(name="Before the release", build=build, begun_by=owner)
+    Wanted.objects.create(round=round_, script=script, runs=5)
+    Ticket.objects.create(link="https://t.example/1", title="Too long", tag="too_long", build=build, added_by=owner)
+    make.counts()
+    return open_page(owner, width=360, has_touch=True, is_mobile=True)
+
+
+@pytest.mark.parametrize(
+    ("path", "least", "selector"),
+    [
+        ("/dashboard/", 24, IN_LISTS),
+        ("/dashboard/coverage/", 24, IN_LISTS),
+        ("/tickets/", 24, IN_LISTS),
+        ("/review/", 24, IN_LISTS),
+        ("/results/", 24, IN_LISTS),
+        ("/todo/", 24, IN_LISTS),
+        ("/todo/", 44, ".todo-row .button"),
+        ("/rounds/", 44, ".round-what a"),
+    ],
+)
+def test_nothing_in_a_list_is_too_low_for_a_finger(phone: Page, path: str, least: int, selector: str) -> None:
+    phone.goto(path)
+    assert phone.locator(selector).count(), "the page has such links"
+    assert phone.evaluate(LOW, [selector, least - 0.5]) == []
