@@ -28,16 +28,26 @@ ByScript = Mapping[tuple[str, bool], RatingCounts]
 
 @dataclass(frozen=True)
 class Said:
-    """How the ratings of one dimension differ, in words."""
+    """How the ratings of one dimension differ, in words. `is_compared`: there is a script that both rated."""
 
     dimension: taxonomy.Dimension
     words: str
+    is_compared: bool
 
 
 @dataclass(frozen=True)
 class Returning:
     chart: SafeString
     differences: tuple[Said, ...]
+
+    @property
+    def compared(self) -> list[Said]:
+        return [said for said in self.differences if said.is_compared]
+
+    @property
+    def not_compared(self) -> str:
+        """The names of the dimensions in which no script was rated by both; empty if there is none."""
+        return ", ".join(said.dimension.name for said in self.differences if not said.is_compared)
 
 
 def compare_returning(counted: ByScript, rows: Rows) -> Returning:
@@ -51,7 +61,8 @@ def compare_returning(counted: ByScript, rows: Rows) -> Returning:
         key = dimension.key
         a, b = ([counts.counts[key] for counts in side] for side in (returning, first_time))
         difference = difference_of(list(zip(a, b, strict=True)))
-        said.append(Said(dimension, say_difference(difference, "first-time users", of="ratings")))
+        words = say_difference(difference, "first-time users", of="ratings")
+        said.append(Said(dimension, words, is_compared=difference is not None))
         pairs.append(
             Pair(
                 dimension.name,
