@@ -35,6 +35,7 @@ from ..dashboards.pick_builds import ComparisonForm
 from ..filing.typed import number_in
 from ..listing.choices import Choices, choices_for
 from ..listing.filter_form import FilterForm
+from ..listing.periods import Period
 from ..models import DIMENSION_KEYS, Round, Source
 from ..rounds.coverage import Coverage, ScriptLine, read_coverage, rounds_on
 from .figure_shapes import (
@@ -51,7 +52,7 @@ from .figure_shapes import (
 )
 from .rows import Row, instant
 
-FIELDS = ("script", "build", "area", "returning", "from", "to", "tags")
+FIELDS = ("script", "build", "area", "returning", "period", "from", "to", "tags")
 AREA = asks("area", one_of(*(area for area, _ in taxonomy.AREAS)), "An area of scripts.")
 RETURNING = asks("returning", one_of("yes", "no"), "Whether the tester had talked to Emma before.")
 SAYS_TAGS = asks("tags", one_of(*SOURCES), "Whose tags are counted: as filed if left out.")
@@ -74,6 +75,7 @@ class FiguresView(ProgramView):
             asks("script", TEXT, "The slug of a script."),
             asks("build", TEXT, f"The name of a build; `{ANY_BUILD}`, or left out: every build."),
             *(AREA, RETURNING),
+            asks("period", one_of(*(period.value for period in Period)), "Days that move along, in place of two days."),
             asks("from", OpenApiTypes.DATE, "The first day of the call, in the time zone of the site."),
             asks("to", OpenApiTypes.DATE, "The last day."),
             SAYS_TAGS,

@@ -47,7 +47,6 @@ A_ROUND = OpenApiExample(
     value={
         "name": "Before the release",
         "build": "2026.43",
-        "due_on": "2026-11-06",
         "note": "With headphones, please.",
         "wanted": {"bad-news-day": 3},
     },

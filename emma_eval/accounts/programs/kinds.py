@@ -35,7 +35,9 @@ class Kind(Enum):
     NOT_FOUND = Told(404, "Nothing is here", "It never was, or the token's owner may not know of it.")
     WRONG_METHOD = Told(405, "This method does nothing here", "The header Allow lists those that do.")
     NOT_ACCEPTABLE = Told(406, "Only JSON is answered here", "Accept `application/json`.")
-    CONFLICT = Told(409, "Something else stands there already", "Nothing was changed. `result`, `round` or `name` says what.")
+    CONFLICT = Told(
+        409, "Something else stands there already", "Nothing was changed. `result`, `round` or `name` says what."
+    )
     CHANGED_MEANWHILE = Told(
         412, "It was changed since you read it", "Nothing was changed. Read it again and send its new ETag."
     )
