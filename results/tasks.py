@@ -61,7 +61,7 @@ def rebuild_counts() -> None:
 
 @shared_task(name="results.work_out_agreement")
 def work_out_agreement() -> None:
-    """Work out how far testers agree, if an hour has gone and something changed. May run at any time and twice.
+    """Work out how far testers agree, if it is due. May run at any time and twice.
 
     What it needs is loaded here: a process that serves pages imports this module, and must stay small.
     """

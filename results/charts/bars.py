@@ -6,11 +6,15 @@ has a title and a description; the page that shows one puts its figures in a tab
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 
 from django.utils.safestring import SafeString
 
 from ..markup import format_html, format_html_join
+from .svg import LINE_HEIGHT, wrapped
+from .svg import label as lines_of
 
 ROW, LABEL, BAR = 48, 16, 22
 NARROWEST_WITH_FIGURE = 7.0
@@ -18,18 +22,31 @@ NARROWEST_WITH_FIGURE = 7.0
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: how often each rating from 1 to 5 was given, and what stands at its right end."""
+    """One bar: how often each rating from 1 to 5 was given, and what stands at its right end.
+
+    `under`: what stands below the label, in lines of its own, such as the script that it is of; it may be empty.
+    """
 
     label: str
     counts: tuple[int, ...]
     note: str
+    under: str = ""
+
+    @property
+    def lines(self) -> list[str]:
+        return wrapped(self.under) if self.under else []
+
+    @property
+    def height(self) -> int:
+        return ROW + LINE_HEIGHT * len(self.lines)
 
     @property
     def in_words(self) -> str:
+        named = f"{self.label} {self.under}".rstrip()
         if not any(self.counts):
-            return f"{self.label}: no ratings."
+            return f"{named}: no ratings."
         said = ", ".join(f"{count} × {value}" for value, count in enumerate(self.counts, 1))
-        return f"{self.label}: {said}."
+        return f"{named}: {said}."
 
 
 def stacked_bars(key: str, title: str, bars: list[Bar]) -> SafeString:
@@ -37,22 +54,28 @@ def stacked_bars(key: str, title: str, bars: list[Bar]) -> SafeString:
     return format_html(
         '<svg class="chart" width="100%" height="{height}" role="img" aria-labelledby="{key}-title {key}-desc">'
         '<title id="{key}-title">{title}</title><desc id="{key}-desc">{desc}</desc>{bars}</svg>',
-        height=ROW * len(bars),
+        height=sum(bar.height for bar in bars),
         key=key,
         title=title,
         desc=" ".join(bar.in_words for bar in bars),
-        bars=format_html_join("", "{}", ((_bar(bar, ROW * place),) for place, bar in enumerate(bars))),
+        bars=format_html_join("", "{}", ((_bar(bar, top),) for bar, top in zip(bars, _tops(bars), strict=True))),
     )
+
+
+def _tops(bars: list[Bar]) -> Iterator[int]:
+    """Where each begins."""
+    return accumulate((bar.height for bar in bars[:-1]), initial=0) if bars else iter(())
 
 
 def _bar(bar: Bar, top: int) -> SafeString:
     return format_html(
         '<text x="0" y="{y}">{label}</text>'
-        '<text class="chart-note" x="100%" y="{y}" text-anchor="end">{note}</text>{drawn}',
+        '<text class="chart-note" x="100%" y="{y}" text-anchor="end">{note}</text>{under}{drawn}',
         y=top + LABEL - 4,
         label=bar.label,
         note=bar.note,
-        drawn=_segments(bar.counts, top + LABEL),
+        under=lines_of(bar.lines, top + LABEL - 4 + LINE_HEIGHT, "chart-note"),
+        drawn=_segments(bar.counts, top + LABEL + LINE_HEIGHT * len(bar.lines)),
     )
 
 

@@ -1,4 +1,4 @@
-"""How far testers agree, as it was last worked out beside the pages."""
+"""How far testers agree, as it was last worked out in a task."""
 
 from __future__ import annotations
 

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import numpy as np
 from django.db import transaction
-from django.db.models import F, Max, Window
+from django.db.models import F, Window
 from django.db.models.functions import RowNumber
 from numpy.typing import NDArray
 
 from emma_eval.scoring.agreement import Alpha, Untold, alpha_of_counts
 
 from ..models import DIMENSION_KEYS, RATINGS, Agreement, Result, ResultQuerySet
-from .changes import changed_since
 from .take_time import take_time
+from .when_agreement import is_due
 
 WHY = {
     Untold.NO_PAIR: "No two testers have rated the same script on the same build.",
@@ -28,14 +28,12 @@ WHY = {
 }
 ROWS_AT_ONCE = 5_000
 OF_A_TESTER = ("script_id", "build_id", "tester_id")
-KEPT_FOR = timedelta(hours=1)
 FIELDS = ["alpha", "low", "high", "why", "units", "ratings", "testers", "worked_out_at"]
 
 
 def work_out_agreement(now: datetime, rng: np.random.Generator) -> bool:
-    """Write every `Agreement` anew, once an hour at most and if anything was filed or changed; whether it was."""
-    last = Agreement.objects.aggregate(at=Max("worked_out_at"))["at"]
-    if last is not None and (now - last < KEPT_FOR or not changed_since(last)):
+    """Write every `Agreement` anew, if it is due; whether it was."""
+    if not is_due(now):
         return False
     found = [
         *_Table.of(Result.objects.open_to_all()).rows(False, now, rng),

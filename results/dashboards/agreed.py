@@ -1,4 +1,4 @@
-"""How far testers agree, as a dashboard says it: what was worked out beside the pages, of this script or of this build.
+"""How far testers agree, as a dashboard says it: what was worked out in a task, of this script or of this build.
 
 Alpha is worked out over whole builds and whole scripts, whatever else a dashboard is narrowed to; `of` says of which.
 """

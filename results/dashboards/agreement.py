@@ -1,6 +1,6 @@
 """Do our testers agree? Alpha per dimension, by build and by script, and where their ratings lie furthest apart.
 
-Alpha is worked out beside the pages and read here with its time; the spread of ratings is counted when it is asked for.
+Alpha is worked out in a task and read here with its time; the spread of ratings is counted when it is asked for.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Count
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.safestring import SafeString
 
 from emma_eval.accounts.models import User
@@ -20,6 +22,7 @@ from ..charts.bars import Bar, stacked_bars
 from ..charts.matrix import RELIABLE, TENTATIVE, Matrix, MatrixRow, Square, matrix_figure
 from ..counts.read_agreement import read_every_agreement
 from ..counts.read_counts import read_rows
+from ..counts.when_agreement import next_by
 from ..figures import say_number
 from ..listing.filters import Filters
 from ..models import DIMENSION_KEYS, Agreement, Result
@@ -81,21 +84,25 @@ class Apart:
 
 @dataclass(frozen=True)
 class Agreements:
-    """Everything that the page says. `build`: of which the widest disagreements are."""
+    """Everything that the page says. `build`: of which the widest disagreements are. `next_by`: when it will have been
+    worked out, where this person has nothing to read yet."""
 
     overall: tuple[Agreed, ...]
     by_build: Matrix | None
     by_script: Matrix | None
     worked_out_at: datetime | None
+    next_by: datetime | None
     build: Build | None
     widest: tuple[Apart, ...]
 
     @property
     def answer(self) -> str:
         """In one sentence for each kind, the good news first."""
+        if self.next_by:
+            return f"Not worked out yet; next by {date_format(timezone.localtime(self.next_by), 'H:i')}."
         told = [each for each in self.overall if each.alpha is not None]
         if not told:
-            return "That can’t be told yet."
+            return self._why_not
         kinds = (
             ("They agree well enough to rely on {}.", RELIABLE, float("inf")),
             ("Conclusions from {} are tentative.", TENTATIVE, RELIABLE),
@@ -110,6 +117,12 @@ class Agreements:
         return " ".join([*said, *([f"{_names(untold)} can’t be told."] if untold else [])])
 
     @property
+    def _why_not(self) -> str:
+        """Why no dimension can be told, if all have the same reason."""
+        reasons = {each.kept.why for each in self.overall if each.kept and each.kept.why}
+        return f"That can’t be told yet: {_inside(reasons.pop())}." if len(reasons) == 1 else "That can’t be told yet."
+
+    @property
     def by_build_figure(self) -> SafeString:
         return matrix_figure(self.by_build) if self.by_build else SafeString()
 
@@ -120,7 +133,12 @@ class Agreements:
     @property
     def widest_chart(self) -> SafeString:
         bars = [
-            Bar(f"{place}. {each.dimension.name}", each.counts, f"n {each.n} · testers {each.testers}")
+            Bar(
+                f"{place}. {each.dimension.name}",
+                each.counts,
+                f"n {each.n} · testers {each.testers}",
+                under=f"in “{each.title}”",
+            )
             for place, each in enumerate(self.widest, 1)
         ]
         return stacked_bars("widest", "How the ratings lie apart", bars)
@@ -130,12 +148,13 @@ def tell_agreement(user: User, titles: Mapping[str, str], build: Build | None) -
     """What was worked out of what this person may know of. `titles`: of the scripts that the viewer may know."""
     kept = _Kept({(row.script, row.build, row.dimension): row for row in read_every_agreement(user)})
     overall = tuple(Agreed(dimension, kept.rows.get(("", "", dimension.key))) for dimension in taxonomy.DIMENSIONS)
-    times = [row.worked_out_at for row in kept.rows.values()]
+    worked_out_at = max((row.worked_out_at for row in kept.rows.values()), default=None)
     return Agreements(
         overall,
         _by_build(kept),
         _by_script(kept, titles),
-        max(times, default=None),
+        worked_out_at,
+        None if worked_out_at else next_by(timezone.now()),
         build,
         _widest(user, titles, build) if build else (),
     )

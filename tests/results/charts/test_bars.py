@@ -34,6 +34,21 @@ def test_it_has_a_title_and_says_its_figures_in_words() -> None:
     assert named[ids[1]] == "Content: 1 × 1, 0 × 2, 2 × 3, 0 × 4, 3 × 5. Vision: no ratings."
 
 
+def test_what_a_bar_is_of_stands_below_its_label_and_makes_room() -> None:
+    long = "in “Tell her that you have had a very bad day at work”"
+    chart = drawn(
+        Bar("1. Content", (1, 0, 0, 0, 1), "n 2", long), Bar("2. Content", (1, 0, 0, 0, 1), "n 2", "in “Far”")
+    )
+    said = [text.text for text in chart.iter("text") if "chart-note" in str(text.get("class"))]
+    assert " ".join(str(line) for line in said[1:-2]) == long
+    assert said[-1] == "in “Far”"
+    tops = [float(str(box.get("y"))) for box in chart.iter("rect")]
+    lines = [float(str(text.get("y"))) for text in chart.iter("text")]
+    assert tops[0] > lines[3], "the bar begins below the last line of its label"
+    assert tops[2] + 22 <= float(str(chart.get("height")))
+    assert "1. Content in “Tell her" in "".join(chart.itertext())
+
+
 def test_a_figure_stands_where_there_is_room() -> None:
     chart = drawn(Bar("Content", (1, 0, 0, 0, 99), "n 100"))
     on_bars = [text.text for text in chart.iter("text") if "chart-on" in str(text.get("class"))]

@@ -15,6 +15,7 @@ from django.utils import timezone
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
 from results.counts.read_agreement import read_agreement
+from results.counts.when_agreement import next_by
 from results.counts.work_out_agreement import work_out_agreement as work_out
 from results.filing.correct_result import correct_result, filing_of
 from results.filing.file_result import file_result
@@ -154,7 +155,8 @@ def test_it_is_worked_out_anew_when_something_changed_and_an_hour_has_gone(
     assert script.latest is not None
     said = Filing(script.latest, builds[0], NOW, Ratings(4, 3, 4, 2, 4))
     filed = [file_result(tester, uuid.uuid4(), said).result for tester in testers]
-    Agreement.objects.update(worked_out_at=timezone.now() - timedelta(minutes=50))
+    Agreement.objects.update(worked_out_at=timezone.now() - timedelta(minutes=61))
+    assert work_out(timezone.now(), rng())
     assert not work_out(timezone.now(), rng())  # not an hour ago
     Agreement.objects.update(worked_out_at=timezone.now() - timedelta(minutes=61))
     assert work_out(timezone.now(), rng())
@@ -162,6 +164,18 @@ def test_it_is_worked_out_anew_when_something_changed_and_an_hour_has_gone(
     Agreement.objects.update(worked_out_at=timezone.now() - timedelta(minutes=61))
     correct_result(testers[0], filed[0], replace(filing_of(filed[0]), comment="Otherwise."), based_on=1)
     assert work_out(timezone.now(), rng())
+
+
+def test_while_nothing_could_be_told_it_does_not_wait_an_hour(testers: list[User], builds: list[Build]) -> None:
+    script, now = make.script(), timezone.now()
+    assert work_out(now - timedelta(minutes=30), rng())
+    assert next_by(now) <= now + timedelta(minutes=6)
+    assert script.latest is not None
+    for tester in testers:
+        file_result(tester, uuid.uuid4(), Filing(script.latest, builds[0], NOW, Ratings(4, 3, 4, 2, 4)))
+    assert work_out(now, rng())
+    assert read_agreement(testers[0])["content"].units == 1
+    assert now + timedelta(minutes=60) < next_by(now) <= now + timedelta(minutes=66)
 
 
 def test_what_is_gone_is_told_of_no_more(testers: list[User], builds: list[Build]) -> None:

@@ -8,10 +8,11 @@ from html import unescape
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from emma_eval.accounts.models import User
 from results.dashboards.agreement import Agreements
-from results.models import Agreement
+from results.models import DIMENSION_KEYS, Agreement
 from scripts_catalog.models import Build
 from tests import make
 
@@ -61,10 +62,35 @@ def test_it_answers_by_the_customary_bounds_and_names_what_cannot_be_told(manage
     assert "4 May 2099" in page
 
 
-def test_before_anything_was_worked_out_it_says_so(manager_client: Client) -> None:
+def test_before_anything_was_worked_out_it_says_until_when_it_will_be(
+    manager_client: Client, tester: User, build: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    far = make.script("far")
+    for who, rating in ((tester, 1), (make.user(), 5)):
+        make.result(who, far, build, ratings=rating)
+    noon = timezone.make_aware(datetime(2026, 5, 4, 12, 11, 30))
+    monkeypatch.setattr(timezone, "now", lambda: noon)
+    found = agreed(manager_client)
+    assert found.answer == "Not worked out yet; next by 12:17."
+    assert found.widest, "which stands on the same page and is no contradiction"
+
+
+def test_where_nobody_ran_the_same_it_says_so(manager_client: Client) -> None:
+    for dimension in DIMENSION_KEYS:
+        kept(dimension, None, units=0, why="No two testers have rated the same script on the same build.")
+    assert agreed(manager_client).answer == (
+        "That can’t be told yet: no two testers have rated the same script on the same build."
+    )
+
+
+def test_counts_that_no_list_can_show_are_said_to_open_none(manager_client: Client, build: Build) -> None:
+    kept("content", 0.7)
+    kept("content", 0.7, build=build.sort_key, units=9)
+    kept("content", 0.9, script=make.script("far").slug, units=3)
     page = manager_client.get("/dashboard/agreement/").text
-    assert "That can’t be told yet." in page
-    assert "as soon as several testers have rated the same script on the same build" in page
+    assert "These counts open no list" in page
+    assert "a square opens all ratings of its dimension on its build, also those" in page
+    assert "a square opens all ratings of its dimension in its script, also those" in page
 
 
 def test_builds_and_scripts_have_a_square_each_that_opens_their_rows(
@@ -115,6 +141,7 @@ def test_ratings_that_lie_furthest_apart_come_first_with_their_rows(
         ("near", "content", (0, 0, 1, 1, 0), 2),
     ]
     page = manager_client.get("/dashboard/agreement/").text
+    assert "in “" in page.partition('aria-labelledby="widest-title')[2].partition("</svg>")[0], "a bar names its script"
     assert re.search(r"from 1 to 5, in <a[^>]*>3</a> ratings of 3 testers", page)
     links = re.findall(r'href="(/results/\?[^"]*)" data-count="(\d+)"', page)
     assert len(links) == 2

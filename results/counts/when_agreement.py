@@ -1,0 +1,40 @@
+"""When agreement between testers is worked out: light enough for a page to ask when it will be."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Max
+
+from ..models import Agreement
+from .changes import changed_since
+
+KEPT_FOR = timedelta(hours=1)
+LOOKED_EVERY = timedelta(seconds=settings.CELERY_BEAT_SCHEDULE["work out agreement"]["schedule"])
+MINUTE = timedelta(minutes=1)
+
+
+def is_due(now: datetime) -> bool:
+    """If anything was filed or changed: once an hour, but at once while nothing could be told so far."""
+    last = _last()
+    if last is None:
+        return True
+    return (now - last >= KEPT_FOR or not _tells_anything()) and changed_since(last)
+
+
+def next_by(now: datetime) -> datetime:
+    """To the minute, when what was filed by now will be in it."""
+    last = _last()
+    waits = last + KEPT_FOR if last is not None and _tells_anything() else now
+    return (max(waits, now) + LOOKED_EVERY + MINUTE).replace(second=0, microsecond=0)
+
+
+def _last() -> datetime | None:
+    found: datetime | None = Agreement.objects.aggregate(at=Max("worked_out_at"))["at"]
+    return found
+
+
+def _tells_anything() -> bool:
+    """Whether two testers had rated the same at all; what only the trained may know of changes nothing in this."""
+    return Agreement.objects.filter(script="", build="", with_safety=False, units__gt=0).exists()
