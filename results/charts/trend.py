@@ -6,6 +6,7 @@ script version or scoring edition), which is a rule with a letter whose reason i
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from string import ascii_uppercase
@@ -14,7 +15,20 @@ from django.utils.safestring import SafeString
 
 from ..markup import format_html, format_html_join, together
 from . import twins
-from .svg import RATINGS, Reading, Scale, circle, frame, hit, line, linked, percent, text
+from .svg import (
+    LINE_HEIGHT,
+    RATINGS,
+    TOO_SMALL,
+    Reading,
+    Scale,
+    circle,
+    frame,
+    hit,
+    line,
+    linked,
+    percent,
+    text,
+)
 
 TOP, BOTTOM, HEIGHT = 30, 170, 212
 N_AT, LABEL_AT = 190, 208
@@ -22,7 +36,8 @@ LEFT, WIDTH = 0.09, 0.89
 # What is left for labels under a narrow chart, one of middling width and a wide one, and the width of a letter.
 ROOM_PX = ((215, ""), (390, "chart-middle"), (790, "chart-wide"))
 LETTER_PX, BETWEEN_PX, NARROWEST_PX = 7.2, 3, 250
-LONGEST_LABEL = 12
+# A label has two lines of so many letters; of a few points each keeps its own, however narrow the chart.
+LONGEST_LINE, MOST_LINES_OF_A_LABEL, FEW_POINTS = 12, 2, 4
 
 
 @dataclass(frozen=True)
@@ -47,15 +62,16 @@ class Trend:
 
 
 def trend_figure(trend: Trend) -> SafeString:
-    """The chart with the reasons of its breaks below it, and its table."""
-    return twins.figure(draw_trend(trend), trend_table(trend), below=_reasons(trend))
+    """The chart with what its gaps and breaks mean below it, and its table."""
+    return twins.figure(draw_trend(trend), trend_table(trend), below=_reasons(trend) + _gaps(trend))
 
 
 def draw_trend(trend: Trend) -> SafeString:
-    drawn = together([*_grid(trend.scale), *_breaks(trend), *_joins(trend), *_points(trend)])
+    drawn = together([*_grid(trend.scale), *_breaks(trend), *_joins(trend), *_points(trend), *_nothing(trend)])
     said = " ".join(_sentences(trend))
     has_links = any(point.reading.href for point in trend.points)
-    return frame(trend.key, trend.title, said or "Nothing to show yet.", HEIGHT, drawn, has_links=has_links)
+    height = HEIGHT + (LINE_HEIGHT if any(len(lines) > 1 for lines in _labels(trend)) else 0)
+    return frame(trend.key, trend.title, said or "Nothing to show yet.", height, drawn, has_links=has_links)
 
 
 def trend_table(trend: Trend) -> SafeString:
@@ -125,6 +141,24 @@ def _reasons(trend: Trend) -> SafeString:
     )
 
 
+def _gaps(trend: Trend) -> SafeString:
+    """What an n without a point means, where some have one and some have none."""
+    if not any(point.reading.value is None and point.reading.n for point in trend.points) or _is_bare(trend):
+        return SafeString()
+    return format_html('<p class="chart-reasons small">n in italics: {}.</p>', TOO_SMALL)
+
+
+def _is_bare(trend: Trend) -> bool:
+    return all(point.reading.value is None for point in trend.points)
+
+
+def _nothing(trend: Trend) -> Iterator[SafeString]:
+    """In the middle of an empty frame, why it is empty."""
+    if trend.points and _is_bare(trend):
+        middle = percent(LEFT + WIDTH / 2)
+        yield text(TOO_SMALL, middle, (TOP + BOTTOM) / 2 - 6, kind="chart-bare", anchor="middle")
+
+
 def _joins(trend: Trend) -> Iterator[SafeString]:
     """Lines between neighbours that both have a value, unless a break stands between them."""
     for place, (before, after) in enumerate(zip(trend.points, trend.points[1:], strict=False)):
@@ -159,39 +193,62 @@ def _marks(trend: Trend, place: int, reading: Reading) -> SafeString:
 def _under(trend: Trend, place: int, point: Point) -> SafeString:
     """n and the label. Counted from the newest, so that it keeps its label however few have room."""
     quiet = " chart-too-few" if point.reading.value is None else ""
-    numbers = [str(each.reading.n) for each in trend.points]
-    labels = [_short(each.label) for each in trend.points]
-    return _word(trend, place, numbers, (N_AT, f"chart-n{quiet}")) + _word(
-        trend, place, labels, (LABEL_AT, "chart-label")
+    numbers = [[str(each.reading.n)] for each in trend.points]
+    return _word(place, numbers, (N_AT, f"chart-n{quiet}")) + _word(place, _labels(trend), (LABEL_AT, "chart-label"))
+
+
+def _word(place: int, words: list[list[str]], row: tuple[int, str]) -> SafeString:
+    """What stands under a point, in lines: below its own, but at the edge where it would leave a narrow chart."""
+    y, kind = row
+    middle = LEFT + WIDTH * (place + 0.5) / len(words)
+    half = _longest([words[place]]) * LETTER_PX / 2 / NARROWEST_PX
+    kind = f"{kind} {_room(len(words) - 1 - place, words)}".rstrip()
+    x, anchor = (percent(middle), "middle")
+    if middle + half > 1:
+        x, anchor = ("100%", "end")
+    elif middle < half:
+        x, anchor = ("0", "start")
+    return together(
+        text(line_, x, y + LINE_HEIGHT * number, kind=kind, anchor=anchor) for number, line_ in enumerate(words[place])
     )
 
 
-def _word(trend: Trend, place: int, words: list[str], row: tuple[int, str]) -> SafeString:
-    """One of the words under the points: below its own, but at the edge where it would leave a narrow chart."""
-    y, kind = row
-    middle = LEFT + WIDTH * (place + 0.5) / len(words)
-    half = len(words[place]) * LETTER_PX / 2 / NARROWEST_PX
-    kind = f"{kind} {_room(len(words) - 1 - place, words)}".rstrip()
-    if middle + half > 1:
-        return text(words[place], "100%", y, kind=kind, anchor="end")
-    if middle < half:
-        return text(words[place], "0", y, kind=kind)
-    return text(words[place], percent(middle), y, kind=kind, anchor="middle")
+def _labels(trend: Trend) -> list[list[str]]:
+    """Each in one line or two: the whole name is in the title of its point and in the table."""
+    letters = LONGEST_LINE
+    if trend.points and len(trend.points) <= FEW_POINTS:
+        letters = min(letters, int((ROOM_PX[0][0] / len(trend.points) - BETWEEN_PX) / LETTER_PX))
+    return [_in_lines(point.label, letters) for point in trend.points]
 
 
-def _short(words: str) -> str:
-    return words if len(words) <= LONGEST_LABEL else f"{words[: LONGEST_LABEL - 1]}…"
+def _in_lines(words: str, letters: int) -> list[str]:
+    """At a gap between words; a longer word loses its middle, since its end is what tells it from others."""
+    lines = textwrap.wrap(words, letters, break_long_words=False, break_on_hyphens=False) or [""]
+    if len(lines) > MOST_LINES_OF_A_LABEL:
+        lines = [lines[0], " ".join(lines[1:])]
+    return [_cut(each, letters) for each in lines]
 
 
-def _room(from_last: int, labels: list[str]) -> str:
+def _cut(words: str, letters: int) -> str:
+    if len(words) <= letters:
+        return words
+    kept = letters - 1
+    return f"{words[: kept - kept // 2]}…{words[-(kept // 2) :]}"
+
+
+def _longest(labels: list[list[str]]) -> int:
+    return max(len(each) for lines in labels for each in lines)
+
+
+def _room(from_last: int, labels: list[list[str]]) -> str:
     """The class of the narrowest chart that has room for this one of the labels.
 
     Every second, fourth and so on is left out, so that what a narrow chart shows, a wider one shows too.
     """
-    longest = max(map(len, labels)) * LETTER_PX + BETWEEN_PX
+    widest = _longest(labels) * LETTER_PX + BETWEEN_PX
     for room_px, kind in ROOM_PX:
         step = 1
-        while len(labels) / step * longest > room_px:
+        while len(labels) / step * widest > room_px:
             step *= 2
         if from_last % step == 0:
             return kind

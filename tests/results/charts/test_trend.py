@@ -44,6 +44,39 @@ def test_where_n_is_too_small_the_line_has_a_gap_and_n_still_stands() -> None:
     assert "2026.42: n too small, n 3." in named(chart)[1]
 
 
+def test_an_empty_frame_says_why_it_is_empty() -> None:
+    bare = trend(Point("2026.41", Reading(None, 3)), Point("2026.42", Reading(None, 0)))
+    chart = parsed(draw_trend(bare))
+    assert [why.text for why in of_class(chart, "chart-bare")] == ["n too small"]
+    assert not of_class(parsed(draw_trend(trend(*THREE))), "chart-bare")
+    assert "n in italics" not in trend_figure(bare)
+    assert "n in italics: n too small." in trend_figure(trend(*THREE, Point("2026.44", Reading(None, 3))))
+
+
+def shown_at_any_width(points: list[str]) -> list[str]:
+    """The labels, line by line, that no chart is too narrow for."""
+    chart = parsed(draw_trend(trend(*(Point(label, reading(3)) for label in points))))
+    return [str(label.text) for label in of_class(chart, "chart-label") if label.get("class") == "chart-label"]
+
+
+def test_of_three_builds_each_has_its_label_whole() -> None:
+    assert shown_at_any_width([f"2026.{number} (demo)" for number in (39, 41, 43)]) == [
+        *("2026.39", "(demo)", "2026.41", "(demo)", "2026.43", "(demo)")
+    ]
+
+
+def test_a_long_name_keeps_its_end_which_tells_it_from_others() -> None:
+    assert shown_at_any_width(["release-candidate-2026.39", "release-candidate-2026.40"]) == [
+        *("releas…26.39", "releas…26.40")
+    ]
+    assert shown_at_any_width(["Emma on the new voice 2026.39"])[-1] == "new vo…26.39"
+
+
+def test_a_second_line_makes_room_for_itself() -> None:
+    one, two = (parsed(draw_trend(trend(Point(name, reading(3))))) for name in ("2026.39", "2026.39 (demonstration)"))
+    assert float(str(two.get("height"))) == float(str(one.get("height"))) + 16
+
+
 def test_a_break_is_a_gap_with_a_rule_and_its_reason() -> None:
     broken = trend(THREE[0], THREE[1], Point("2026.43", reading(4.0), ("taxonomy edition 1 to 2", "script version 3")))
     chart = parsed(draw_trend(broken))
