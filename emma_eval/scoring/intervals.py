@@ -124,7 +124,7 @@ def difference_of(
     With one pair this is Welch's own interval. `confidence` above the usual 95 % is for many comparisons at once.
 
     Of `FEWEST` pairs or more, where that variance has fewer degrees of freedom on either side than there are between
-    the pairs, or is nought, the interval is taken from how the differences of the pairs differ: t with k - 1 degrees
+    the pairs, or is 0, the interval is taken from how the differences of the pairs differ: t with k - 1 degrees
     of freedom for k pairs, with the weighted variance of Hartung and Knapp (2001). With pairs of equal weight, such as
     those of single ratings, this is the paired t interval.
     """

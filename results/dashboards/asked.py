@@ -85,7 +85,7 @@ class Rows:
 
     @classmethod
     def of(cls, filters: Filters, source: Source = Source.FILED) -> Rows:
-        """As reviewed, it is the results of which a review stands; ratings are of all of them in any case."""
+        """As reviewed, it is the reviewed results; ratings are of all of them in any case."""
         return cls(f"{reverse('results')}?{filters.but(tags=source.value).query()}")
 
     def href(self, *parts: str) -> str:

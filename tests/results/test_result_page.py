@@ -66,11 +66,12 @@ def test_it_shows_everything_that_was_filed(tester: User, tester_client: Client,
     for words in (
         *("Show an object", "2026.10", "tess@example.test", "3 Mar 2026, 20:00", "Talked to Emma before yes"),
         *("version 1 of Show an object", "noticeable problem, hurt the conversation", "Answers it well."),
-        "Too long or rambling biggest Content (in Label Studio: Content quality)",
-        "Wrong or unwanted comment about what she sees Live call only (not in Label Studio)",
+        "Too long or rambling biggest Content",
+        "Wrong or unwanted comment about what she sees Live call only",
         *("First line second line", "Open on recordings.example.test"),
     ):
         assert words in said, words
+    assert "Label Studio" not in said, "whoever labels there finds its names in the Guide"
 
 
 def test_the_recording_opens_as_a_stranger(tester: User, tester_client: Client, script: Script, build: Build) -> None:

@@ -10,12 +10,13 @@ from typing import Any
 import krippendorff
 import numpy as np
 import pytest
+from django.conf import settings
 from django.utils import timezone
 
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
 from results.counts.read_agreement import read_agreement
-from results.counts.when_agreement import next_by
+from results.counts.when_agreement import LOOKED_EVERY, next_by
 from results.counts.work_out_agreement import work_out_agreement as work_out
 from results.filing.correct_result import correct_result, filing_of
 from results.filing.file_result import file_result
@@ -176,6 +177,11 @@ def test_while_nothing_could_be_told_it_does_not_wait_an_hour(testers: list[User
     assert work_out(now, rng())
     assert read_agreement(testers[0])["content"].units == 1
     assert now + timedelta(minutes=60) < next_by(now) <= now + timedelta(minutes=66)
+
+
+def test_pages_know_how_often_the_task_looks() -> None:
+    said = settings.CELERY_BEAT_SCHEDULE["work out agreement"]
+    assert (said["task"], said["schedule"]) == (hourly.name, LOOKED_EVERY.total_seconds())
 
 
 def test_what_is_gone_is_told_of_no_more(testers: list[User], builds: list[Build]) -> None:
