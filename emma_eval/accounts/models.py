@@ -298,12 +298,14 @@ def _in_words(value: object) -> str:
 
 class AuditEntryQuerySet(models.QuerySet["AuditEntry"]):
     def visible_to(self, user: User) -> AuditEntryQuerySet:
-        """Entries about Safety are for the trained alone, and so are those about a script that is Safety by now."""
+        """Entries about Safety are for the trained alone, and so are those about what is Safety by now."""
         if user.is_trained:
             return self
         found = self.filter(is_safety=False)
         for slugs in hidden.hidden_scripts(user):
             found = found.exclude(script__in=slugs)
+        for lines in hidden.hidden_lines(user):
+            found = found.exclude(lines)
         return found
 
     def update(self, **kwargs: Any) -> int:

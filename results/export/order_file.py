@@ -74,8 +74,9 @@ def note_export(user: User, wanted: Wanted) -> None:
 
 
 def _may_tell_of_safety(user: User, wanted: Wanted) -> bool:
-    """By its rows; an export without a row may tell of it by its filters alone."""
-    return user.is_trained and (not wanted.count or _holds_covered_rows(user, wanted.asked))
+    """By its rows; an export without a row may tell of it by its filters alone, and one by words that were typed."""
+    is_by_its_filters = not wanted.count or bool(wanted.asked.filters.text)
+    return user.is_trained and (is_by_its_filters or _holds_covered_rows(user, wanted.asked))
 
 
 def _holds_covered_rows(user: User, asked: Asked) -> bool:

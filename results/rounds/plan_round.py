@@ -1,7 +1,8 @@
 """Plan a round, change it, close it and open it again. Each leaves its lines in the audit trail.
 
-A round's own line names no script: whoever may read it need not know of all of them. What is wanted of a script has
-a line of its own, which those see who may know of that script.
+A round's own line names no script and quotes neither its name nor its note: whoever may read it need not know of what
+those tell, now or later. What is wanted of a script has a line of its own, which those see who may know of that script.
+Who may not know of a round by now sees none of its lines (`hidden_lines.py`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from django.utils import timezone
 
 from emma_eval.accounts import audit
 from emma_eval.accounts.models import User
-from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, Script
 
 from ..models import Round, Wanted
@@ -39,7 +39,8 @@ class Plan:
 def plan_round(by: User, plan: Plan) -> Round:
     made = Round.objects.create(name=plan.name, build=plan.build, due_on=plan.due_on, note=plan.note, begun_by=by)
     _want(by, made, plan.wanted)
-    _record(by, "planned a round", made, build=plan.build.name, due_on=_in_words(plan.due_on), note=plan.note)
+    is_safety = _is_covered(made)
+    _record(by, "planned a round", made, is_safety=is_safety, build=plan.build.name, due_on=_in_words(plan.due_on))
     return made
 
 
@@ -64,15 +65,17 @@ def change_round(by: User, found: Round, plan: Plan, *, opened_as: str = "") -> 
     round_ = Round.objects.select_for_update().get(pk=found.pk)
     if opened_as and opened_as != as_seen(by, round_):
         raise ChangedMeanwhileError
-    before = _facts(round_)
+    before, was_covered = _facts(round_), _is_covered(round_)
+    has_other_words = (round_.name, round_.note) != (plan.name, plan.note)
     round_.name, round_.build, round_.due_on, round_.note = plan.name, plan.build, plan.due_on, plan.note
     round_.save()
     wants_other = _want(by, round_, plan.wanted)
     after = _facts(round_)
     changed = {field: [before[field], said] for field, said in after.items() if before[field] != said}
-    if changed:
-        _record(by, "changed a round", round_, **changed)
-    return bool(changed) or wants_other
+    if changed or has_other_words:
+        words = {"words": "changed"} if has_other_words else {}
+        _record(by, "changed a round", round_, is_safety=was_covered or _is_covered(round_), **changed, **words)
+    return bool(changed) or has_other_words or wants_other
 
 
 def close_round(by: User, found: Round) -> bool:
@@ -89,7 +92,8 @@ def _set_closed(by: User, found: Round, *, is_closed: bool) -> bool:
     others = Round.objects.filter(pk=found.pk, closed_at__isnull=is_closed)
     if not others.update(closed_at=timezone.now() if is_closed else None):
         return False
-    _record(by, "closed a round" if is_closed else "opened a round again", found)
+    said = "closed a round" if is_closed else "opened a round again"
+    _record(by, said, found, is_safety=_is_covered(found))
     return True
 
 
@@ -108,20 +112,21 @@ def _want(by: User, round_: Round, wanted: Mapping[str, int]) -> bool:
     for slug in changed:
         runs = [before.get(slug, 0), wanted.get(slug, 0)]
         said = "wanted runs of a script"
-        audit.record(by, said, round_.name, is_safety=slug in safety, script=slug, runs=runs)
+        audit.record(by, said, str(round_.pk), is_safety=slug in safety, script=slug, runs=runs)
     return bool(changed)
 
 
-def _record(by: User, action: str, round_: Round, **details: Any) -> None:
-    """A round that only the trained know has its lines for them alone; one with a single other script goes with it."""
-    others = list(round_.wanted.exclude(script__area=taxonomy.SAFETY).values_list("script__slug", flat=True)[:2])
-    script = others[0] if len(others) == 1 else ""
-    audit.record(by, action, round_.name, is_safety=not others, script=script, **details)
+def _record(by: User, action: str, round_: Round, *, is_safety: bool, **details: Any) -> None:
+    audit.record(by, action, str(round_.pk), is_safety=is_safety, **details)
+
+
+def _is_covered(round_: Round) -> bool:
+    """Whether only the trained may know of the round. What it says at such a time stays hidden."""
+    return Round.objects.covered().filter(pk=round_.pk).exists()
 
 
 def _facts(round_: Round) -> dict[str, str]:
-    due_on = _in_words(round_.due_on)
-    return {"name": round_.name, "build": round_.build.name, "due_on": due_on, "note": round_.note}
+    return {"build": round_.build.name, "due_on": _in_words(round_.due_on)}
 
 
 def _in_words(day: date | None) -> str:

@@ -15,6 +15,7 @@ from ..models import Digest, SavedView
 from .addresses import Address, read_address
 
 MOST_VIEWS = 100
+OF_VIEWS = ("shared a view", "stopped sharing a view", "asked for a weekly digest", "stopped a weekly digest")
 
 
 @dataclass(frozen=True)
@@ -81,13 +82,17 @@ def _write(view: SavedView, said: Said, now: datetime) -> None:
 
 
 def _record(view: SavedView, was: SavedView | None) -> None:
-    """That others see a view, or that a digest leaves the site, stands in the audit trail."""
+    """That others see a view, or that a digest leaves the site, stands in the audit trail: by its key, since its name
+    may tell of more than its reader may know."""
     address = read_address(view.path, view.query)
     script = dict(address.params).get("script", address.script) if address else ""
     is_safety = address is not None and address.names_safety()
+    of_page = {"page": address.page.label} if address else {}
+    shared, unshared, asked, stopped = OF_VIEWS
+    said = []
     if view.is_shared != (was is not None and was.is_shared):
-        said = "shared a view" if view.is_shared else "stopped sharing a view"
-        audit.record(view.owner, said, view.name, is_safety=is_safety, script=script[:60])
+        said.append(shared if view.is_shared else unshared)
     if view.is_mailed != (was is not None and was.is_mailed):
-        said = "asked for a weekly digest" if view.is_mailed else "stopped a weekly digest"
-        audit.record(view.owner, said, view.name, is_safety=is_safety, script=script[:60])
+        said.append(asked if view.is_mailed else stopped)
+    for action in said:
+        audit.record(view.owner, action, str(view.pk), is_safety=is_safety, script=script[:60], **of_page)

@@ -70,4 +70,5 @@ def _record(by: User, action: str, ticket: Ticket) -> None:
     result = ticket.result
     script = ticket.script_id or (result.script_id if result else "")
     is_safety = result is not None and result.is_covered
-    audit.record(by, action, ticket.title, is_safety=is_safety, script=script, link=ticket.link, problem=ticket.tag)
+    # By its key: its title and its address are for those alone who may see the ticket.
+    audit.record(by, action, str(ticket.pk), is_safety=is_safety, script=script, problem=ticket.tag)

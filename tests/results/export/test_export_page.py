@@ -164,7 +164,7 @@ def test_every_export_is_in_the_audit_trail_before_its_first_byte(
         ("script=quiet-hint", True),
         ("q=hush&started=no", True),  # no row at all, so its filters may be what tells
         ("script=bad-news-day", False),
-        ("q=wait", False),
+        ("q=wait", True),  # words that somebody typed who knows of Safety
     ],
 )
 def test_the_audit_line_of_an_export_is_for_the_trained_where_it_holds_what_they_alone_may_see(

@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from emma_eval.accounts.models import AuditEntry, User
 from emma_eval.accounts.roles import Role
 from results.models import Digest, SavedView
+from results.rounds.plan_round import Plan, plan_round
 from results.saved_views.addresses import PAGES, known_part, read_address
 from results.saved_views.list_views import list_views, own_view
 from results.saved_views.save_view import (
@@ -24,6 +25,7 @@ from results.saved_views.save_view import (
     remove_view,
     save_view,
 )
+from scripts_catalog.models import Script
 from tests import make
 
 pytestmark = [pytest.mark.data_layer, pytest.mark.django_db]
@@ -144,6 +146,23 @@ def test_what_is_shared_or_mailed_stands_in_the_trail(manager: User) -> None:
     change_view(view, Said("Low content"), NOW)
     said = list(AuditEntry.objects.order_by("at").values_list("action", flat=True))
     assert said == ["asked for a weekly digest", "shared a view", "stopped a weekly digest", "stopped sharing a view"]
+
+
+def test_the_trail_names_no_view_and_hides_those_of_what_is_safety_by_now(
+    manager: User, administrator: User, trained_eval_member: User
+) -> None:
+    build, scripts = make.build(), [make.script("one"), make.script("two")]
+    round_ = plan_round(manager, Plan("jx55 round", build, None, "", {script.slug: 1 for script in scripts}))
+    save(manager, "/dashboard/coverage/", f"build={build.sort_key}&round={round_.pk}", name="jx55 view", is_shared=True)
+    save(manager, "/results/", "script=one", name="jx55 other", is_shared=True)
+    save(manager, name="Everything", is_shared=True)
+    seen = AuditEntry.objects.filter(action="shared a view")
+    assert seen.visible_to(administrator).count() == 3
+    assert not any("jx55" in f"{line.target} {line.details}" for line in seen)
+    Script.objects.update(area="safety")
+    everything = SavedView.objects.get(name="Everything")
+    assert [line.target for line in seen.visible_to(administrator)] == [str(everything.pk)]
+    assert seen.visible_to(trained_eval_member).count() == 3
 
 
 def test_only_what_has_a_digest_is_mailed_and_never_what_is_about_safety(trained_eval_member: User) -> None:
