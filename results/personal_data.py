@@ -15,6 +15,7 @@ from emma_eval.accounts.personal_data.rooms import Row, columns, forgets, in_sli
 
 from .export.make_file import STORAGE
 from .models import Call, Comment, Draft, Export, Follower, Hold, Result, Review, SavedView, SheetUpload
+from .saved_views.list_views import list_views
 
 
 @tells("results")
@@ -55,7 +56,8 @@ def _comments(user: User) -> Iterator[Row]:
 
 @tells("saved_views")
 def _saved_views(user: User) -> Iterator[Row]:
-    return (columns(row, "owner") for row in in_slices(SavedView.objects.filter(owner=user)))
+    """Those that the page of views shows: what one may not know of at present is in neither."""
+    return (columns(shown.view, "owner") for shown in list_views(user).own)
 
 
 @tells("exports")

@@ -23,6 +23,7 @@ from emma_eval.accounts.session_store import Session
 from emma_eval.webhooks.models import Endpoint
 from results.comments.comment_on import comment_on
 from results.models import Call, Comment, Draft, Moment, Result, Review, SavedView
+from scripts_catalog.models import Script
 from tests import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
@@ -85,6 +86,19 @@ def test_safety_is_in_it_only_while_one_is_trained(trained_tester: User) -> None
     assert "the covered words" in json.dumps(own_data(trained_tester))
     Training.objects.update(revoked_at=timezone.now())
     assert "quiet-matter" not in json.dumps(own_data(User.objects.get(pk=trained_tester.pk)))
+
+
+def test_saved_views_are_those_that_the_page_of_views_shows(trained_tester: User) -> None:
+    make.script("quiet-matter", area="safety")
+    moving = make.script("plain-talk")
+    for name, query in (("kq77", "script=quiet-matter"), ("jx55", "script=plain-talk"), ("Mine", "")):
+        SavedView.objects.create(owner=trained_tester, name=name, path="/results/", query=query)
+    assert len(own_data(trained_tester)["saved_views"]) == 3
+    Training.objects.update(revoked_at=timezone.now())
+    untrained = User.objects.get(pk=trained_tester.pk)
+    assert [each["name"] for each in own_data(untrained)["saved_views"]] == ["Mine", "jx55"]
+    Script.objects.filter(pk=moving.pk).update(area="safety")
+    assert [each["name"] for each in own_data(untrained)["saved_views"]] == ["Mine"]
 
 
 def test_each_file_stands_in_the_audit_trail_and_they_are_few_within_an_hour(tester: User) -> None:
