@@ -9,10 +9,12 @@ from django.utils import timezone
 
 from emma_eval.accounts import audit
 from emma_eval.accounts.models import User
+from emma_eval.accounts.throttle import Limit
 
 from ..models import Comment, Follower, Result
 
 TWICE_WITHIN = timedelta(minutes=2)
+SAID_BY_ONE = Limit("comments", 30, timedelta(minutes=10))
 
 
 def comment_on(by: User, result: Result, text: str) -> Comment:

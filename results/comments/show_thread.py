@@ -11,7 +11,7 @@ from .comment_form import CommentForm
 from .split_links import Part, split_links
 from .withhold import is_told_so, shown_to
 
-MOST_SHOWN = 50
+MOST_SHOWN, MOST_COUNTED = 50, 1_000
 
 
 @dataclass(frozen=True)
@@ -27,20 +27,24 @@ class Said:
 
 @dataclass(frozen=True)
 class Thread:
-    """What was said; `earlier` comments are left out here and shown on the thread's own page.
+    """A page of what was said. `total` is counted no further than `MOST_COUNTED`.
 
+    `earlier` is the key of the comment before which the earlier ones stand, 0 where there are none; `is_newest`: there
+    are no later ones.
     `some_may_be_withheld`: this person is reviewing the result, so there may be more than is shown.
     """
 
     result: Result
     said: list[Said]
+    total: int
     earlier: int
+    is_newest: bool
     form: CommentForm
     some_may_be_withheld: bool
 
     @property
-    def total(self) -> int:
-        return self.earlier + len(self.said)
+    def total_in_words(self) -> str:
+        return f"{self.total:,}" if self.total <= MOST_COUNTED else f"more than {MOST_COUNTED:,}"
 
     @property
     def new(self) -> int:
@@ -52,18 +56,22 @@ class Thread:
         return self.said[-1].comment.pk if self.said else 0
 
 
-def show_thread(user: User, result: Result, form: CommentForm | None = None, most: int = MOST_SHOWN) -> Thread:
-    """The last comments on a result, which must be one that `user` may see."""
+def show_thread(user: User, result: Result, form: CommentForm | None = None, before: int = 0) -> Thread:
+    """The last comments on a result, which must be one that `user` may see, or the last before one of them."""
     comments = shown_to(user, result)
-    read_up_to = _read_up_to(user, result) if comments else None
-    shown = comments[-most:]
+    page = comments.filter(pk__lt=before) if before else comments
+    found = list(page.order_by("-pk")[: MOST_SHOWN + 1])
+    read_up_to = _read_up_to(user, result) if found else None
+    shown = found[:MOST_SHOWN][::-1]
     form = form if form is not None else CommentForm()
     # Swapped in place, a field keeps what was typed as long as it is the same one: after a comment it is another.
-    form.auto_id = f"comment_{len(comments)}_%s"
+    form.auto_id = f"comment_{found[0].pk if found else 0}_%s"
     return Thread(
         result=result,
         said=[_said(comment, user, result, read_up_to) for comment in shown],
-        earlier=len(comments) - len(shown),
+        total=comments.order_by()[: MOST_COUNTED + 1].count() if before or len(found) > MOST_SHOWN else len(found),
+        earlier=shown[0].pk if len(found) > MOST_SHOWN else 0,
+        is_newest=not before,
         form=form,
         some_may_be_withheld=is_told_so(user, result),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from emma_eval.accounts.models import User
 
@@ -23,11 +23,11 @@ def withheld_from(user: User, result: Result) -> Q | None:
     return (Q(by__in=authors) | Q(at__gte=first)) & ~Q(by=user)
 
 
-def shown_to(user: User, result: Result) -> list[Comment]:
-    """The comments on a result that this person may read, oldest first."""
+def shown_to(user: User, result: Result) -> QuerySet[Comment]:
+    """The comments on a result that this person may read."""
     said = Comment.objects.filter(result=result).select_related("by")
     withheld = withheld_from(user, result)
-    return list(said if withheld is None else said.exclude(withheld))
+    return said if withheld is None else said.exclude(withheld)
 
 
 def is_told_so(user: User, result: Result) -> bool:

@@ -8,18 +8,18 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from emma_eval.accounts import resume
+from emma_eval.accounts import resume, throttle
 from emma_eval.accounts.roles import OPENED_OR_SENT, UserRequest, for_members
 
 from ..comments.comment_form import CommentForm
-from ..comments.comment_on import comment_on, read_comments, withdraw_comment
-from ..comments.show_thread import MOST_SHOWN, show_thread
+from ..comments.comment_on import SAID_BY_ONE, comment_on, read_comments, withdraw_comment
+from ..comments.show_thread import show_thread
 from ..comments.tell_threads import tell_threads
 from ..filing.typed import number_in
 from ..models import Comment, Result
 from .addresses import is_for_a_part
 
-EVERYTHING = 10_000
+TOO_MANY = "That was a lot within a few minutes. Your words are still here: add them a little later."
 ADDED = "Your comment is added."
 WITHDRAWN = "Your comment is withdrawn."
 
@@ -28,11 +28,16 @@ WITHDRAWN = "Your comment is withdrawn."
 @resume.keeps_what_was_typed()
 @for_members
 def comments(request: UserRequest, pk: int) -> HttpResponse:
-    """All that was said about a result; by POST one comment more."""
+    """What was said about a result, the latest first to be shown; by POST one comment more."""
     result = _seen(request, pk)
     kept = resume.take(request)
     form = CommentForm(request.POST or None, initial=kept.dict() if kept else {})
     if request.method == "POST" and form.is_valid():
+        try:
+            throttle.spend(SAID_BY_ONE, str(request.user.pk))
+        except throttle.TooManyError:
+            form.add_error("text", TOO_MANY)
+            return _show(request, result, form=form, status=429)
         comment_on(request.user, result, form.cleaned_data["text"])
         return _changed(request, result, ADDED)
     return _show(request, result, form=form, status=422 if form.errors else 200)
@@ -92,7 +97,6 @@ def _changed(request: UserRequest, result: Result, words: str) -> HttpResponse:
 def _show(
     request: UserRequest, result: Result, *, form: CommentForm | None = None, status: int = 200, words: str = ""
 ) -> HttpResponse:
-    is_part = is_for_a_part(request)
-    thread = show_thread(request.user, result, form, MOST_SHOWN if is_part else EVERYTHING)
-    page = "results/comments.html#thread" if is_part else "results/comments.html"
+    thread = show_thread(request.user, result, form, number_in(request.GET.get("before")))
+    page = "results/comments.html#thread" if is_for_a_part(request) else "results/comments.html"
     return render(request, page, {"thread": thread, "result": result, "words": words}, status=status)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -15,7 +16,7 @@ from django.utils import timezone
 
 from emma_eval.accounts.models import AuditEntry, User
 from emma_eval.accounts.roles import Role
-from results.comments.comment_on import comment_on, read_comments, withdraw_comment
+from results.comments.comment_on import SAID_BY_ONE, comment_on, read_comments, withdraw_comment
 from results.comments.show_thread import MOST_SHOWN, show_thread
 from results.comments.tell_threads import tell_threads
 from results.models import Comment, Result
@@ -184,15 +185,43 @@ def test_a_button_leads_back_to_no_address_of_the_senders_choice(tester_client: 
     assert answer["Location"] == f"/results/{result.pk}/#comments"
 
 
+def test_who_says_very_much_waits_and_loses_no_word(
+    eval_client: Client, result: Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("results.views.comments.SAID_BY_ONE", replace(SAID_BY_ONE, most=2))
+    path = reverse("comments", args=[result.pk])
+    answers = [eval_client.post(path, {"text": f"comment no. {number}."}) for number in range(3)]
+    assert [answer.status_code for answer in answers] == [302, 302, 429]
+    assert "comment no. 2." in answers[2].text
+    assert "Your words are still here" in answers[2].text
+    assert Comment.objects.count() == 2
+
+
+def test_a_very_long_thread_is_counted_no_further_than_needed(
+    eval_client: Client, eval_member: User, result: Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("results.comments.show_thread.MOST_COUNTED", 60)
+    Comment.objects.bulk_create(Comment(result=result, by=eval_member, text=f"no. {n}.") for n in range(70))
+    page = eval_client.get(result.get_absolute_url())
+    assert "more than 60" in page.text
+    assert page.text.count('class="said"') == MOST_SHOWN
+
+
 def test_a_thread_that_is_long_shows_its_end_and_leads_to_all_of_it(
     eval_client: Client, eval_member: User, result: Result
 ) -> None:
     for number in range(MOST_SHOWN + 3):
         Comment.objects.create(result=result, by=eval_member, text=f"comment no. {number}.")
     page = eval_client.get(result.get_absolute_url()).text
-    assert "Show the 3 earlier comments" in page
     assert "comment no. 2." not in page
-    assert "comment no. 2." in eval_client.get(reverse("comments", args=[result.pk])).text
+    earlier = Comment.objects.order_by("pk")[3].pk
+    path = f"{reverse('comments', args=[result.pk])}?before={earlier}"
+    assert f'href="{path}">Earlier comments' in page
+    page = eval_client.get(path).text
+    assert page.index("comment no. 0.") < page.index("comment no. 2.")
+    assert "comment no. 3." not in page
+    assert "Earlier comments" not in page
+    assert "The newest comments" in page
 
 
 @pytest.mark.data_layer
