@@ -87,6 +87,7 @@ def _check_number(said: str, name: str, most: int) -> None:
 _check_number(_said("EMMA_WEB_WORKERS"), "EMMA_WEB_WORKERS", 256)
 _check_number(_said("EMMA_WEB_THREADS"), "EMMA_WEB_THREADS", 1024)
 _check_number(_said("EMMA_WORKER_THREADS"), "EMMA_WORKER_THREADS", 1024)
+WEBHOOKS_AT_ONCE = max(1, int(_said("EMMA_WORKER_THREADS") or 4) // 2)  # of a worker's threads, see webhooks/turns.py
 
 
 # --- where things are kept -------------------------------------------------------------------
@@ -611,7 +612,10 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"refusals in one line": {"()": "emma_eval.log_lines.RefusalsInOneLine"}},
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refusals in one line"]}
+    },
     "root": {"handlers": ["console"], "level": "INFO"},
     # They write each address that is opened, and an address of a webhook may hold a key.
     "loggers": {"httpx": {"level": "WARNING"}, "httpcore": {"level": "WARNING"}},

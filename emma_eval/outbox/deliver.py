@@ -47,6 +47,12 @@ def is_last_try() -> bool:
     return row is None or row.attempts >= MOST_ATTEMPTS
 
 
+def key_in_work() -> int | None:
+    """The key of the row that is being worked on in this thread."""
+    row = _in_work.get()
+    return None if row is None else row.pk
+
+
 def deliver(row_id: int) -> bool:
     """Work on a row if it is due. True when this call took it; False when there was nothing to take.
 

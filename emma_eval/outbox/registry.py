@@ -25,16 +25,26 @@ class TryLaterError(Exception):
 
 Handler = Callable[..., None]
 _handlers: dict[str, Handler] = {}
+_waits_for_others: set[str] = set()
 
 
-def handles(name: str) -> Callable[[Handler], Handler]:
-    """Register a function for rows of this name; it may run twice and must then change nothing more."""
+def handles(name: str, *, waits_for_others: bool = False) -> Callable[[Handler], Handler]:
+    """Register a function for rows of this name; it may run twice and must then change nothing more.
+
+    `waits_for_others`: how long it takes is up to machines that are not ours, so all other work comes first.
+    """
 
     def register(handler: Handler) -> Handler:
         _handlers[name] = handler
+        if waits_for_others:
+            _waits_for_others.add(name)
         return handler
 
     return register
+
+
+def handlers_that_wait() -> frozenset[str]:
+    return frozenset(_waits_for_others)
 
 
 def run(name: str, payload: dict[str, Any]) -> None:

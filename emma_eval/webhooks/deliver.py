@@ -22,6 +22,7 @@ from .models import Delivery, Endpoint, State, Try
 from .owners import owner_who_may
 from .pause import GONE, pause, pause_if_it_keeps_failing
 from .sign import signed_headers
+from .turns import turn_of
 
 LIMITS = Limits(connect_s=5, read_s=10, whole_s=15, most_bytes=256_000)
 LONGEST_ASKED_WAIT = timedelta(hours=1)
@@ -55,8 +56,9 @@ def deliver(delivery_id: int) -> None:
     if said is None:
         _settle(delivery, State.WITHHELD)
         return
-    began_at = timezone.now()
-    outcome = _send(delivery, _body_of(delivery, said), began_at)
+    with turn_of(endpoint.owner_id):
+        began_at = timezone.now()
+        outcome = _send(delivery, _body_of(delivery, said), began_at)
     _note(delivery, began_at, outcome)
     if delivery.state == State.WAITING:
         raise TryLaterError(outcome.why, outcome.wait)

@@ -17,7 +17,7 @@ from .owners import owner_who_may
 from .pause import MAIL_PAUSED
 
 
-@handles(DELIVER)
+@handles(DELIVER, waits_for_others=True)
 def deliver(delivery: int) -> None:
     """Try a delivery. Run twice, it may be sent twice, with the same id."""
     act.deliver(delivery)
