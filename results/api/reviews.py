@@ -227,7 +227,9 @@ def _judged(user: User, result: Result, said: Row) -> ReviewForm:
     filed, tags = tags_of(result), said["problems"]
     typed = {place_name(tag): str(place) for place, tag in enumerate(dict.fromkeys(tags), 1)}
     judged = RIGHT if compare_tags(filed, tags).is_same else CHANGED
-    form = ReviewForm({**typed, "judged": judged, "reason": said.get("reason", "")}, filed=filed, reviewer=user.pk)
+    no_problem = {} if tags else {"no_problem": "on"}  # a program names its list, so an empty one is meant
+    typed |= {"judged": judged, "reason": said.get("reason", ""), **no_problem}
+    form = ReviewForm(typed, filed=filed, reviewer=user.pk)
     form.full_clean()
     if len(set(tags)) < len(tags):
         form.add_error("problems", "Name each problem once.")

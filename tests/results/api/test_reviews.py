@@ -83,6 +83,11 @@ def test_the_same_tags_confirm_them(rae: User, result: Result) -> None:
     assert (answer.status_code, answer.json()["mine"]["confirms"]) == (201, True)
 
 
+def test_a_list_that_is_sent_empty_says_that_there_was_no_problem(rae: User, result: Result) -> None:
+    answer = Program(rae).send(path_of(result), {**CHANGED, "problems": []})
+    assert (answer.status_code, answer.json()["standing"]["problems"]) == (201, [])
+
+
 def test_the_same_again_is_the_same_review_and_other_content_changes_nothing(rae: User, result: Result) -> None:
     program = Program(rae)
     first = program.send(path_of(result), CHANGED)

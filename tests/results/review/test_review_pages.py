@@ -342,6 +342,13 @@ def test_a_pick_is_made_beside_the_evidence(eval_lead: User, both_in: Result) ->
     assert re.search(r"Too long or rambling <span[^>]*>biggest</span>", page)
 
 
+def test_what_was_taken_out_stands_under_that_there_was_no_problem(rae: User, waiting: Waiting) -> None:
+    result = waiting()
+    file_review(rae, result.pk, Judged((), "Nothing of it was wrong."), based_on=1, now=NOW)
+    page = make.client_of(rae).get(result.get_absolute_url()).text
+    assert 0 < page.index("No problem.") < page.index("Taken out: ")
+
+
 def test_beside_a_review_that_does_not_count_stands_why(eval_lead: User, rae: User, ron: User, both_in: Result) -> None:
     page = make.client_of(rae).get(both_in.get_absolute_url()).text
     assert page.count("Which review counts waits for the lead’s pick.") == 2
