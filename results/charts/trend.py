@@ -37,7 +37,7 @@ LEFT, WIDTH = 0.09, 0.89
 ROOM_PX = ((215, ""), (390, "chart-middle"), (790, "chart-wide"))
 LETTER_PX, BETWEEN_PX, NARROWEST_PX = 7.2, 3, 250
 # A label has two lines of so many letters; of a few points each keeps its own, however narrow the chart.
-LONGEST_LINE, MOST_LINES_OF_A_LABEL, FEW_POINTS = 12, 2, 4
+LONGEST_LINE, MOST_LINES_OF_A_LABEL, FEW_POINTS = 10, 2, 4
 
 
 @dataclass(frozen=True)
