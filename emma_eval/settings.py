@@ -528,8 +528,8 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Emma Eval",
-    "DESCRIPTION": "Scripts, builds and results of calls with Emma, for programs. A program acts in the name of the "
-    "member who made its token, and may never do more than that member may at this moment.",
+    "DESCRIPTION": "Scripts, builds, results, reviews, figures and rounds of calls with Emma, for programs. A program "
+    "acts in the name of the member who made its token, and may never do more than that member may at this moment.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
     "SERVERS": [{"url": ORIGIN}],
