@@ -18,13 +18,14 @@ from ..models import DIMENSION_KEYS, Browser, Connection, Device, Source
 from .rows import TAGS
 
 A_UUID = "0190b5a0-0000-4000-8000-000000000001"
+A_NUMBER = "251658240123456"
 KEY_IS = r"^([0-9]{1,19}|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})$"
 HEADER: Literal["header"] = OpenApiParameter.HEADER
 
 KEY = OpenApiParameter(
     *("key", {"type": "string", "pattern": KEY_IS}, OpenApiParameter.PATH),
     description="The number of a result, or the UUID under which the token's owner filed it.",
-    examples=[OpenApiExample("A UUID", value=A_UUID)],
+    examples=[OpenApiExample("A UUID", value=A_UUID), OpenApiExample("A number", value=A_NUMBER)],
 )
 IF_MATCH = OpenApiParameter(
     "If-Match",
@@ -64,7 +65,7 @@ LIST_PARAMETERS = [
     asks("connection", one_of(*Connection.values), "How it was connected."),
     asks("review", one_of(*REVIEW_STATES), "How far it is reviewed; for those who review and lead."),
     asks(
-        *("period", one_of(*Period)),
+        *("period", one_of(*(period.value for period in Period))),
         "In place of `from` and `to`: days that move along, in the time zone of the site; the last 7 end with today.",
     ),
     asks("from", OpenApiTypes.DATE, "The first day of the call, in the time zone of the site."),
@@ -93,8 +94,8 @@ A_FILING = OpenApiExample(
 A_RESULT = OpenApiExample(
     "A result",
     value={
-        "id": "251658240123456",
-        "url": "https://emma.example.org/results/251658240123456/",
+        "id": A_NUMBER,
+        "url": f"https://emma.example.org/results/{A_NUMBER}/",
         "version": 1,
         "script": "bad-news-day",
         "script_version": 3,

@@ -16,6 +16,8 @@ from pytest_django.live_server_helper import LiveServer
 
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
+from results.api.describe import A_NUMBER
+from results.models import QueuedFor
 from tests import make
 from tests.programs import Program
 
@@ -25,13 +27,16 @@ SEED = 20_260_302
 # For a longer look: EMMA_SCHEMATHESIS=10 ./emma test -k schemathesis makes ten times as many.
 TIMES = int(os.environ.get("EMMA_SCHEMATHESIS", "1"))
 WHOLE = "examples,coverage,fuzzing,stateful"
-# Who writes is looked at in every corner of what may be sent; the others read.
+# Who writes is looked at in every corner of what may be sent; the others read. What a role may not do at all is not
+# asked in its name: that it is refused, tests/security shows.
 ROUNDS = {
     Role.TESTER: (WHOLE, 3, 900),
     Role.EVAL_TEAM: (WHOLE, 3, 900),
-    Role.MANAGER: ("examples,fuzzing,stateful", 5, 100),
-    Role.ADMINISTRATOR: ("examples,fuzzing,stateful", 5, 100),
+    Role.MANAGER: ("examples,fuzzing,stateful", 3, 100),
+    Role.ADMINISTRATOR: ("examples,fuzzing,stateful", 3, 100),
 }
+FOR_THE_TEAM = ("Reviews", "Figures", "Rounds")
+NOT_FOR = {Role.TESTER: FOR_THE_TEAM, Role.ADMINISTRATOR: FOR_THE_TEAM}
 
 
 def run(server: LiveServer, user: User, folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
@@ -63,7 +68,8 @@ def _refusals_are_not_news() -> Iterator[None]:
 def test_it_finds_nothing(role: Role, live_server: LiveServer, tmp_path: Path) -> None:
     phases, examples, at_least = ROUNDS[role]
     user = a_small_site(role)
-    done = run(live_server, user, tmp_path, "--phases", phases, "--max-examples", str(examples * TIMES))
+    left_out = [word for tag in NOT_FOR.get(role, ()) for word in ("--exclude-tag", tag)]
+    done = run(live_server, user, tmp_path, "--phases", phases, "--max-examples", str(examples * TIMES), *left_out)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     made = re.search(r"(\d+) generated, (\d+) passed", done.stdout)
     assert made is not None
@@ -99,4 +105,7 @@ def a_small_site(role: Role) -> User:
     call = make.call(tester, script, build=build, moments=("She waited.",))
     make.result(tester, script, build, call_uuid=call.uuid, problems=("cut_in",))
     make.result(tester, script, build, draft_uuid="0190b5a0-0000-4000-8000-000000000002")
+    to_review = {"pk": int(A_NUMBER), "problems": ("too_fast", "cut_in"), "queued_for": QueuedFor.SAMPLE}
+    make.result(tester, script, build, **to_review)
+    make.counts()
     return user
