@@ -93,16 +93,23 @@ class Number(serializers.Field[int, int, int, Any]):
 class Tags(serializers.Field[tuple[str, ...], list[str], list[str], Any]):
     """Keys of problems, the biggest first; which there are, the rules say."""
 
-    default_error_messages = {"invalid": "Send a list of the keys of problems, the biggest first."}
+    default_error_messages = {
+        "invalid": "Send a list of the keys of problems, the biggest first.",
+        "too_many": f"There are {len(taxonomy.TAG_BY_KEY)} problems, and each stands in the list at most once.",
+    }
 
     def to_internal_value(self, data: Any) -> tuple[str, ...]:
-        if not isinstance(data, list) or not all(isinstance(tag, str) for tag in data):
+        if not isinstance(data, list):
+            self.fail("invalid")
+        if len(data) > len(taxonomy.TAG_BY_KEY):
+            self.fail("too_many")
+        if not all(isinstance(tag, str) for tag in data):
             self.fail("invalid")
         return tuple(data)
 
 
 _SCALE = {"type": ["integer", "null"], "minimum": 1, "maximum": 5}
-_PROBLEMS = {"type": "array", "items": {"type": "string", "enum": TAGS}, "uniqueItems": True}
+_PROBLEMS = {"type": "array", "items": {"type": "string", "enum": TAGS}, "uniqueItems": True, "maxItems": len(TAGS)}
 extend_schema_field(_SCALE)(Rating)
 extend_schema_field(OpenApiTypes.DATETIME)(Instant)
 extend_schema_field(OpenApiTypes.UUID)(Key)

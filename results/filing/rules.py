@@ -206,15 +206,17 @@ def _faults_of_the_ratings(filing: Filing) -> list[Fault]:
 
 
 def _faults_of_the_problems(filing: Filing, kept_tags: frozenset[str]) -> list[Fault]:
-    found = []
-    for place, key in enumerate(filing.problems):
+    found: list[Fault] = []
+    had: set[str] = set()
+    for key in filing.problems:
         tag = taxonomy.TAG_BY_KEY.get(key)
         if tag is None:
             found.append(Fault("problems", Code.UNKNOWN_TAG, key))
-        elif key in filing.problems[:place]:
+        elif key in had:
             found.append(Fault("problems", Code.DOUBLED_TAG, key))
         elif tag.retired_in is not None and key not in kept_tags:
             found.append(Fault("problems", Code.RETIRED_TAG, key))
+        had.add(key)
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from itertools import islice
 from typing import IO, Any
 
 from drf_spectacular.types import OpenApiTypes
@@ -17,6 +18,8 @@ from .kinds import Kind
 from .problems import ProblemError
 
 MOST_BYTES = 200_000
+MOST_FAULTS = 50  # that are told at once: who sent more mistakes than that made one of them over and over
+MOST_OF_A_PLACE = 300
 Faults = dict[str, list[str]]
 
 
@@ -28,11 +31,23 @@ class BoundedJSON(JSONParser):
         if not length.isdecimal() or int(length) > MOST_BYTES:
             raise ProblemError(Kind.TOO_LARGE)
         try:
-            found = super().parse(stream, media_type, parser_context)
+            found = json.loads(stream.read().decode(), object_pairs_hook=_each_once, parse_constant=_not_json)
             json.dumps(found, ensure_ascii=False).encode()
-        except (RecursionError, UnicodeEncodeError) as cause:  # too deep to be read; half a character
+        except (RecursionError, ValueError) as cause:  # too deep to be read; half a character; no JSON
             raise ParseError from cause
         return found
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """What is said twice is read differently by different readers, so it is not read at all."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name twice in one object")
+    return found
+
+
+def _not_json(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
 
 
 class Text(serializers.Field[str, str, str, Any]):
@@ -74,7 +89,8 @@ class Body(serializers.Serializer[Any]):
         """Every field that could be read, and what is wrong with the others, by their JSON pointers."""
         if not isinstance(data, Mapping):
             return {}, {"": ["Send a JSON object."]}
-        said, faults = {}, {pointer(name): ["There is no such field."] for name in data if name not in self.fields}
+        unknown = islice((name for name in data if name not in self.fields), MOST_FAULTS + 1)
+        said, faults = {}, {pointer(name): ["There is no such field."] for name in unknown}
         for name, field in self.fields.items():
             sent = data.get(name, serializers.empty)
             try:
@@ -113,6 +129,12 @@ def read_body(body: Body, request: Request) -> dict[str, Any]:
 
 
 def not_right(faults: Faults, *, at: str = "pointer") -> ProblemError:
-    """Every fault with its place: `at` a JSON pointer into the body, or a parameter of the address."""
-    errors = [{at: place, "detail": words} for place, sentences in faults.items() for words in sentences]
+    """The faults with their places: `at` a JSON pointer into the body, or a parameter of the address. Of many, the
+    first are told, and that there are more."""
+    found = (
+        {at: place[:MOST_OF_A_PLACE], "detail": words} for place, sentences in faults.items() for words in sentences
+    )
+    errors = list(islice(found, MOST_FAULTS + 1))
+    if len(errors) > MOST_FAULTS:
+        errors[MOST_FAULTS] = {at: "", "detail": f"These are the first {MOST_FAULTS} faults; there are more."}
     return ProblemError(Kind.NOT_RIGHT, errors=errors)
