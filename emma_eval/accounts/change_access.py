@@ -18,13 +18,18 @@ class LastAdministratorError(Exception):
     """Nobody would be left who can look after people."""
 
 
+class ErasedError(Exception):
+    """Nobody is behind this account any more, so there is nobody to give anything to."""
+
+
 class OwnTrainingError(Exception):
     """Nobody says of themselves that they are trained: what is hidden would be hidden from no administrator."""
 
 
 @transaction.atomic
 def change_roles(user: User, roles: Iterable[Role], by: User | None) -> None:
-    """Give and take roles. Raises LastAdministratorError, and then changes nothing."""
+    """Give and take roles. Raises LastAdministratorError or ErasedError, and then changes nothing."""
+    _somebody_is_there(user)
     before, after = User.objects.get(pk=user.pk).roles, frozenset(roles)
     if before == after:
         return
@@ -66,7 +71,8 @@ def reactivate(user: User, by: User | None) -> None:
 
 @transaction.atomic
 def grant_training(training: Training, by: User | None) -> None:
-    """Put a grant into force from its first day. Raises OwnTrainingError for one's own."""
+    """Put a grant into force from its first day. Raises OwnTrainingError for one's own, or ErasedError."""
+    _somebody_is_there(training.user)
     if by is not None and by.pk == training.user_id:
         raise OwnTrainingError
     training.granted_by = by
@@ -87,6 +93,12 @@ def _record(by: User | None, action: str, training: Training) -> None:
     starts_on = f"{training.starts_on:%-d %b %Y}"
     source = "sign-on" if training.from_claim else "by hand"
     audit.record(by, action, about=training.user, starts_on=starts_on, ends_on=ends_on, source=source)
+
+
+def _somebody_is_there(user: User) -> None:
+    """Looked at under a lock, so that nobody is erased meanwhile."""
+    if User.objects.select_for_update().get(pk=user.pk).erased_at is not None:
+        raise ErasedError
 
 
 def another_administrator_stays(leaving: User) -> None:

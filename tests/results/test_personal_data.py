@@ -185,3 +185,18 @@ def test_the_page_says_what_stays_and_wants_a_tick(admin_client: Client, tester:
 def test_older_lines_that_name_the_address_are_told_of(admin_client: Client, tester: User) -> None:
     AuditEntry.objects.create(action="changed roles", target=tester.email)
     assert "1 older line still names the address" in admin_client.get(f"/people/{tester.pk}/erase/").content.decode()
+
+
+def test_nothing_is_given_to_somebody_who_is_erased(tester: User, administrator: User) -> None:
+    erase_person(tester, administrator)
+    training = Training(user=tester, starts_on=timezone.localdate())
+    with pytest.raises(change_access.ErasedError):
+        change_access.change_roles(tester, [Role.ADMINISTRATOR], administrator)
+    with pytest.raises(change_access.ErasedError):
+        change_access.grant_training(training, administrator)
+    client = make.client_of(administrator)
+    for path, sent in (("roles", {"roles": ["manager"]}), ("training", {"starts_on": f"{timezone.localdate()}"})):
+        answer = client.post(f"/people/{tester.pk}/{path}/", sent, follow=True)
+        assert "This person was erased" in answer.content.decode()
+    assert not User.objects.get(pk=tester.pk).roles
+    assert not Training.objects.exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -12,14 +13,20 @@ from .. import by_the_minute
 from ..models import ApiToken
 from .problems import TooManyRequestsError
 
+TOKENS_AT_ONCE = 2  # of one owner that may be used as much as a token may: one may take over from another
 USED_AT_LEAST_EVERY = timedelta(minutes=1)
 
 
 def count_use(token: ApiToken) -> None:
-    """Count a request of a token, and note about when it was. Raises TooManyRequestsError."""
+    """Count a request of a token, and note about when it was. Raises TooManyRequestsError.
+
+    It counts for the owner, too: who makes more tokens may not ask more often.
+    """
     with by_the_minute.in_a_hurry() as may_write:
         if may_write:
-            spend(f"token {token.pk}", settings.API_REQUESTS_A_MINUTE)
+            with transaction.atomic():  # one commit for both
+                spend(f"owner {token.owner_id}", TOKENS_AT_ONCE * settings.API_REQUESTS_A_MINUTE)
+                spend(f"token {token.pk}", settings.API_REQUESTS_A_MINUTE)
             _note_use(token)
 
 

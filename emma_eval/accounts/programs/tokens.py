@@ -12,12 +12,14 @@ from django.utils import timezone
 
 from .. import audit
 from ..models import ApiToken, User, digest_of
+from ..throttle import Limit
 from .scopes import Scope
 
 PREFIX = "emma_"
 SHOWN_CHARACTERS = len(PREFIX) + 6
 LONGEST_DAYS, USUAL_DAYS = 365, 90
 MOST_TOKENS = 20
+MADE_BY_ONE = Limit("making of API tokens", 20, timedelta(hours=1))
 LOOKS_LIKE_ONE = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}")
 
 

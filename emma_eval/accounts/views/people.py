@@ -22,6 +22,7 @@ from emma_eval.accounts.roles import Role, UserRequest, for_roles
 
 LINK = "shows_link_of_invitation"
 LAST_ADMINISTRATOR = "This is the last administrator who can sign in. Make somebody else administrator first."
+ERASED = "This person was erased: nobody is behind the account any more, so nothing can be given to it."
 OWN_TRAINING = "Your own training is for another administrator to put on record."
 
 ROLES_BY_SIGN_ON = "The organisation's sign-on gives this person their roles. Change their groups there."
@@ -75,6 +76,11 @@ def person(request: UserRequest, pk: int) -> HttpResponse:
     return _person_page(request, _shown(request, pk))
 
 
+def _nobody(request: UserRequest, user: User) -> HttpResponse:
+    messages.error(request, ERASED)
+    return redirect("person", user.pk)
+
+
 @for_roles(Role.ADMINISTRATOR)
 @require_POST
 def change_roles(request: UserRequest, pk: int) -> HttpResponse:
@@ -85,6 +91,8 @@ def change_roles(request: UserRequest, pk: int) -> HttpResponse:
         return _person_page(request, user, roles_form=form)
     try:
         change_access.change_roles(user, form.cleaned_data["roles"], request.user)
+    except change_access.ErasedError:
+        return _nobody(request, user)
     except change_access.LastAdministratorError:
         form.add_error("roles", LAST_ADMINISTRATOR)
         return _person_page(request, user, roles_form=form)
@@ -101,6 +109,8 @@ def grant_training(request: UserRequest, pk: int) -> HttpResponse:
         return _person_page(request, user, training_form=form)
     try:
         change_access.grant_training(training, request.user)
+    except change_access.ErasedError:
+        return _nobody(request, user)
     except change_access.OwnTrainingError:
         form.add_error(None, OWN_TRAINING)
         return _person_page(request, user, training_form=form)

@@ -15,12 +15,13 @@ from django.utils.http import parse_etags
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from emma_eval.accounts import throttle
 from emma_eval.accounts.models import ApiToken
 from emma_eval.accounts.programs.document import document_as_json
 from emma_eval.accounts.programs.kinds import Kind
 from emma_eval.accounts.programs.reference import reference
 from emma_eval.accounts.programs.token_form import TokenForm
-from emma_eval.accounts.programs.tokens import make_token, revoke_token
+from emma_eval.accounts.programs.tokens import MADE_BY_ONE, make_token, revoke_token
 from emma_eval.accounts.roles import OPENED_OR_SENT, Role, UserRequest, for_members
 from emma_eval.accounts.second_step import lacks_second_step, lead_to_second_step
 
@@ -37,6 +38,11 @@ def programs(request: UserRequest) -> HttpResponse:
     form = TokenForm(request.POST if request.method == "POST" else None, owner=request.user)
     if not form.is_valid():
         return _show(request, form=form, status=422 if form.is_bound else 200)
+    try:
+        throttle.spend(MADE_BY_ONE, str(request.user.pk))
+    except throttle.TooManyError:
+        form.add_error(None, "You made many tokens within the last hour. Make the next one later.")
+        return _show(request, form=form, status=429)
     made, sent = make_token(request.user, form.cleaned_data["name"], form.picked(), days=form.cleaned_data["days"])
     return _show(request, form=TokenForm(owner=request.user), made=made, sent=sent)
 

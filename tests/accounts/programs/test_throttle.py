@@ -9,6 +9,7 @@ import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,7 +19,8 @@ from django.db import connection
 from django.test import Client
 
 from emma_eval.accounts import by_the_minute
-from emma_eval.accounts.models import RequestCount, User
+from emma_eval.accounts.models import ApiToken, RequestCount, User
+from emma_eval.accounts.programs.tokens import MADE_BY_ONE
 from emma_eval.accounts.roles import Role
 from tests import make
 from tests.programs import Program
@@ -52,6 +54,26 @@ def test_another_token_is_another_count(tester: User, settings: Any) -> None:
     settings.API_REQUESTS_A_MINUTE = 3
     assert statuses(Program(tester), 5) == {200: 3, 429: 2}
     assert statuses(Program(tester, name="Another"), 5) == {200: 3, 429: 2}
+
+
+@pytest.mark.django_db
+def test_more_tokens_are_no_more_than_two_of_them(tester: User, settings: Any, manager: User) -> None:
+    settings.API_REQUESTS_A_MINUTE = 3
+    asked = [statuses(Program(tester, name=name), 3) for name in ("First", "Second", "Third")]
+    assert asked == [{200: 3}, {200: 3}, {429: 3}]
+    assert statuses(Program(manager), 3) == {200: 3}, "nobody else waits"
+
+
+@pytest.mark.django_db
+def test_tokens_are_made_so_often_and_no_oftener(tester: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("emma_eval.accounts.views.programs.MADE_BY_ONE", replace(MADE_BY_ONE, most=2))
+    client = make.client_of(tester)
+    said = [
+        client.post("/programs/", {"name": f"no. {n}", "scopes": ["results:read"], "days": 7}).status_code
+        for n in range(3)
+    ]
+    assert said == [200, 200, 429]
+    assert ApiToken.objects.count() == 2
 
 
 @pytest.mark.django_db
@@ -95,7 +117,7 @@ def test_strangers_are_limited_and_lock_nobody_out(tester: User, settings: Any, 
 def test_counts_of_minutes_that_are_over_are_cleared_away(tester: User) -> None:
     Program(tester).get(PATH)
     by_the_minute.clear_away()
-    assert RequestCount.objects.count() == 1
+    assert RequestCount.objects.count() == 2, "of the token and of its owner"
     RequestCount.objects.update(began_ms=time.time_ns() // 1_000_000 - 2 * 3_600_000)
     by_the_minute.clear_away()
     assert RequestCount.objects.count() == 0
