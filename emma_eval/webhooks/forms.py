@@ -24,7 +24,7 @@ class EndpointForm(forms.Form):
     name = forms.CharField(
         label="Name",
         max_length=LONGEST_NAME,
-        help_text="To tell it from others, such as “Team dashboard”.",
+        help_text="To tell it from others, such as “Team dashboard”. Administrators read it too.",
         error_messages={"required": "Enter a name."},
     )
     url = forms.CharField(
@@ -44,6 +44,13 @@ class EndpointForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.owner_has = owner_has
         self.fields["kinds"].choices = [(kind.name, kind.label) for kind in kinds_to_choose()]  # type: ignore[attr-defined]
+
+    def clean_name(self) -> str:
+        """On one line, of what can be seen: a name stands in lists, letters and logs."""
+        name = " ".join(str(self.cleaned_data["name"]).split())
+        if not name.isprintable():
+            raise ValidationError("Leave out what can't be seen.")
+        return name
 
     def clean_url(self) -> str:
         """Written as it should be, and not plainly inside. Where its name leads is looked at when it is opened."""

@@ -84,6 +84,14 @@ def test_what_can_not_be_is_said_and_nothing_typed_is_lost(
     assert not Endpoint.objects.exists()
 
 
+def test_a_name_is_one_line_of_what_can_be_seen(manager_client: Client) -> None:
+    manager_client.post(reverse("webhook_new"), {**SENT, "name": " Team\r\ndashboard\t2 "})
+    assert Endpoint.objects.get().name == "Team dashboard 2"
+    answer = manager_client.post(reverse("webhook_new"), {**SENT, "name": "Team\u202eboard"})
+    assert (answer.status_code, "Leave out what can" in words_of(answer)) == (422, True)
+    assert Endpoint.objects.count() == 1
+
+
 def test_nobody_has_more_than_twenty(manager_client: Client, manager: User, eval_member: User) -> None:
     for _ in range(MOST_ENDPOINTS):
         endpoint(manager)
