@@ -8,6 +8,7 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.crypto import salted_hmac
 
 from emma_eval.accounts import audit
 from emma_eval.accounts.models import User
@@ -15,8 +16,8 @@ from emma_eval.accounts.models import User
 from ..announce import announce_reviewed
 from ..counts.keep_counts import count_review
 from ..filing.file_result import rank_of
-from ..models import ProblemOrder, QueuedFor, Result, Review, ReviewedProblem
-from .gold import name_in_the_trail
+from ..models import GoldAnswer, ProblemOrder, QueuedFor, Result, Review, ReviewedProblem
+from .gold import keep_within_share
 from .hold_result import begin, let_go, lock
 from .open_to import check_open, is_gold
 
@@ -50,7 +51,7 @@ def file_review(reviewer: User, result_pk: int, judged: Judged, *, based_on: int
         review = begin(reviewer, result)
         _write(review, result, judged, now)
         let_go(reviewer, result)
-        _tell(reviewer, result)
+        _tell(review, result)
         settle(result, now)
         review.refresh_from_db()
         return review
@@ -87,16 +88,23 @@ def settle(result: Result, now: datetime) -> None:
     waits on, whether or not anything but a reviewer's hand had put it into the queue.
     """
     filed = list(result.reviews.filed().filter(is_of_gold=False).order_by("filed_at"))
-    if not filed:
-        return
-    result.reviewed_at = result.reviewed_at or now
-    if len(filed) < settings.REVIEWERS_PER_RESULT:
-        result.queued_for = result.queued_for or QueuedFor.BY_HAND
-    else:
-        result.queued_for = None if len(filed) == 1 else QueuedFor.PICK
-    result.save(update_fields=["reviewed_at", "queued_for"])
+    waited_for = result.queued_for
+    if filed:
+        _find_its_place(result, len(filed), now)
+    keep_within_share(waited_for, is_safety=result.filed_as_safety, now=now)
     if len(filed) == 1 and result.queued_for is None:
         let_stand(filed[0], result, before=None)
+
+
+def _find_its_place(result: Result, filed: int, now: datetime) -> None:
+    """In the queue, while more than these reviews are wanted. One that has them all is gold no more."""
+    result.reviewed_at = result.reviewed_at or now
+    if filed < settings.REVIEWERS_PER_RESULT:
+        result.queued_for = result.queued_for or QueuedFor.BY_HAND
+    else:
+        result.queued_for = None if filed == 1 else QueuedFor.PICK
+        GoldAnswer.objects.filter(result=result, retired_at=None).update(retired_at=now)
+    result.save(update_fields=["reviewed_at", "queued_for"])
 
 
 def let_stand(review: Review, result: Result, *, before: Review | None, picked_by: User | None = None) -> None:
@@ -112,12 +120,15 @@ def let_stand(review: Review, result: Result, *, before: Review | None, picked_b
     count_review(result, before, review)
 
 
-def _tell(reviewer: User, result: Result) -> None:
-    """The trail says that somebody reviewed it and nothing of what they found: others may still be at work.
+def _tell(review: Review, result: Result) -> None:
+    """The trail says that somebody reviewed a result and nothing of what they found: others may still be at work.
 
-    An answer of gold is there by the name that only leads can read: its own page tells nobody that it was reviewed.
+    Nor which one: of gold, whose page goes on saying that nobody has reviewed it, that alone would tell what it is.
+    The pages of results say who reviewed them, when all are in.
     """
-    if is_gold(result):
-        audit.record(reviewer, "reviewed a result", name_in_the_trail(result), is_safety=result.is_covered)
-        return
-    audit.record(reviewer, "reviewed a result", str(result.pk), is_safety=result.is_covered, script=result.script_id)
+    audit.record(review.reviewer, "reviewed a result", name_of_review(review), is_safety=result.is_covered)
+
+
+def name_of_review(review: Review) -> str:
+    """What the audit trail calls a review: by its key and the site's secret, so that it leads nobody to its result."""
+    return f"review {salted_hmac('results.review.trail', str(review.pk), algorithm='sha256').hexdigest()[:10]}"

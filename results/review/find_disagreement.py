@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from ..models import DIMENSION_KEYS, Problem, QueuedFor, Result, ResultQuerySet
-from .open_to import IS_GOLD
 from .reasons import reason_for
 
 FAR = 3
@@ -76,7 +75,7 @@ def queue_disagreement(script: str, build: str) -> int:
     columns = ("pk", "tester_id", *DIMENSION_KEYS)
     given = [Given(pk, tester, tuple(ratings)) for pk, tester, *ratings in rows.values_list(*columns)]
     far = far_from_the_others(given)
-    open_ones = rows.filter(reviewed_at=None).filter(~IS_GOLD)
+    open_ones = rows.filter(reviewed_at=None)
     agreeing = open_ones.filter(queued_for=QueuedFor.DISAGREEMENT).exclude(pk__in=far)
     changed = sum(_queue_again(result) for result in agreeing)
     return changed + _queue(far)
@@ -90,13 +89,13 @@ def _queue(far: Collection[int]) -> int:
 
 
 def queue_rows(rows: ResultQuerySet, reason: QueuedFor) -> int:
-    """Queue those of these results that nobody has reviewed, but no gold; how many were changed.
+    """Queue those of these results that nobody has reviewed; how many were changed. Gold moves as any other does.
 
     They are locked in one order first, the one in which a correction locks the results of its call: so that no two
     wait for each other in a ring.
     """
     with transaction.atomic():
-        open_ones = rows.filter(reviewed_at=None).filter(~IS_GOLD).order_by("pk")
+        open_ones = rows.filter(reviewed_at=None).order_by("pk")
         keys = list(open_ones.select_for_update(of=("self",)).values_list("pk", flat=True))
         return Result.objects.filter(pk__in=keys).update(queued_for=reason)
 

@@ -1,19 +1,18 @@
-"""Gold results: their answer is known, and they are mixed into the queue to see how well reviewers agree with it.
+"""Gold results: their answer is known, and they wait in the queue among others, to see how far reviewers agree.
 
-Which results are gold is known to leads alone. So only what waits for a review becomes gold, and it waits on: nothing
-of it changes for anybody else (docs/decisions/0107-*). And when a reviewer meets one follows no rhythm that could be
-counted.
+Which results are gold is known to leads alone. So only what waits for a review becomes gold, it waits on at its own
+place, and nothing of it changes for anybody else (docs/decisions/0107-*). After it was answered it waits for others,
+for as long as enough waits beside it to hide it.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from datetime import datetime
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
@@ -21,15 +20,13 @@ from emma_eval.accounts import audit
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
 
-from ..models import GoldAnswer, Hold, QueuedFor, Result, ResultQuerySet, Review
+from ..models import GoldAnswer, QueuedFor, Result, ResultQuerySet, Review
 from .hold_result import lock
-from .open_to import IS_GOLD
-
-MOST_LOOKED_AT = 200
+from .take_next import DRAWN_FROM
 
 
 class CannotBeGoldError(Exception):
-    """The result does not wait for a review, or somebody has begun one. Nothing was changed."""
+    """The result does not wait for a review. Nothing was changed."""
 
 
 def set_gold(lead: User, result_pk: int, tags: Sequence[str], why: str) -> GoldAnswer:
@@ -57,12 +54,10 @@ def retire_gold(lead: User, result_pk: int) -> bool:
 
 
 def may_become_gold(result: Result) -> bool:
-    """It waits in the queue, as it will go on to do, and nobody has a review of it, filed or begun.
-
-    Answers to an earlier gold of it don't count.
+    """It waits for a review, as it will go on to do. Whether somebody has begun one, or filed the first of several,
+    makes no difference: a lead who is still to review it would be told so.
     """
-    waits = result.queued_for is not None and result.queued_for < QueuedFor.PICK and result.reviewed_at is None
-    return waits and not result.reviews.filter(is_of_gold=False).exists()
+    return result.queued_for is not None and result.queued_for < QueuedFor.PICK
 
 
 def gold_shown_to(user: User) -> ResultQuerySet:
@@ -81,59 +76,30 @@ def _record(lead: User, action: str, result: Result) -> None:
     audit.record(lead, action, name_in_the_trail(result), is_safety=result.is_covered)
 
 
-def gold_for(reviewer: User, now: datetime) -> Result | None:
-    """The gold result that this reviewer should work on next, if it is time for one; None mostly.
+def keep_within_share(reason: int | None, *, is_safety: bool, now: datetime) -> int:
+    """Retire gold of this reason that was answered and waits on, where it is more than the share of what waits beside
+    it; what was answered first goes first. How many were retired.
 
-    One that they have not begun, did not file and may see, and that nobody has in hand at `now`. It comes no earlier
-    than its reason lets it: given before something more pressing, or out of an empty queue, it would be known by that.
-    The same person with the same reviews behind them gets the same answer each time.
-    Leads know the gold, so they get none.
+    So whatever waits is gold that somebody has answered with no greater likelihood than the share says, also when the
+    queue runs out. Gold that nobody has answered looks like anything else, and stays.
     """
-    if reviewer.has_role(Role.EVAL_LEAD) or not _is_time(reviewer):
-        return None
-    free = _free_for(reviewer, now)
-    next_reason = free.filter(~IS_GOLD).order_by("queued_for").values_list("queued_for", flat=True).first()
-    if next_reason is None:
-        return None
-    gold = free.filter(IS_GOLD, queued_for__lte=next_reason).order_by("pk")
-    keys = list(gold.values_list("pk", flat=True)[:MOST_LOOKED_AT])
-    chosen = min(keys, key=lambda pk: _drawn(reviewer, f"result {pk}"), default=None)
-    return None if chosen is None else Result.objects.get(pk=chosen)
+    if reason is None:
+        return 0
+    answers = Review.objects.filed().filter(is_of_gold=True, result=OuterRef("result"))
+    in_force = GoldAnswer.objects.filter(retired_at=None, result__queued_for=reason, result__filed_as_safety=is_safety)
+    answered = in_force.alias(first=Subquery(answers.order_by("filed_at").values("filed_at")[:1]))
+    keys = list(answered.exclude(first=None).order_by("first", "pk").values_list("pk", flat=True))
+    if not keys:
+        return 0
+    waiting = Result.objects.filter(queued_for=reason, filed_as_safety=is_safety).order_by()[:DRAWN_FROM].count()
+    surplus = keys[: max(0, len(keys) - waiting * settings.GOLD_SHARE // 100)]
+    rows = GoldAnswer.objects.select_for_update(skip_locked=True).filter(pk__in=surplus).order_by("pk")
+    free = list(rows.values_list("pk", flat=True))
+    return GoldAnswer.objects.filter(pk__in=free, retired_at=None).update(retired_at=now)
 
 
-def _free_for(reviewer: User, now: datetime) -> ResultQuerySet:
-    """What this reviewer could be given at `now`, gold or not, in no order."""
-    mine = Review.objects.filter(result=OuterRef("pk"), reviewer=reviewer)
-    held = Hold.objects.in_force(now).filter(result=OuterRef("pk"))
-    waiting = Result.objects.visible_to(reviewer).filter(queued_for__lt=QueuedFor.PICK)
-    return waiting.exclude(tester=reviewer).filter(~Exists(mine), ~Exists(held)).order_by()
-
-
-def _is_time(reviewer: User) -> bool:
-    """Reviews come in blocks of one over the share; in each but the first, one place of its own is for gold.
-
-    So there is never more gold than the share. Where the place is, is drawn from the reviewer and the block.
-    """
-    if not settings.GOLD_SHARE:
-        return False
-    block_size = math.ceil(100 / settings.GOLD_SHARE)
-    begun = Review.objects.filter(reviewer=reviewer).count()
-    block, place = divmod(begun, block_size)
-    if not block or place < int(_drawn(reviewer, f"block {block}") * block_size):
-        return False
-    return not _had_gold(reviewer, place)
-
-
-def _had_gold(reviewer: User, of_the_last: int) -> bool:
-    """Whether any of this many reviews that the person began last is of gold, filed or not."""
-    if not of_the_last:
-        return False
-    last = Review.objects.filter(reviewer=reviewer).order_by("-begun_at", "-pk").values("pk")[:of_the_last]
-    is_gold = Q(is_of_gold=True) | Q(filed_at=None, result__gold__isnull=False)
-    return Review.objects.filter(is_gold, pk__in=list(last.values_list("pk", flat=True))).exists()
-
-
-def _drawn(reviewer: User, what: str) -> float:
-    """A number from 0 up to 1 that is the same each time, and that nobody without the site's secret can work out."""
-    digest = salted_hmac("results.review.gold_for", f"{reviewer.pk} {what}", algorithm="sha256").digest()
-    return int.from_bytes(digest[:7]) / 2**56
+def keep_all_within_share(now: datetime) -> int:
+    """The same of whatever gold there is: the queue grows shorter by corrections, too."""
+    in_force = GoldAnswer.objects.filter(retired_at=None, result__queued_for__lt=QueuedFor.PICK)
+    places = in_force.order_by().values_list("result__queued_for", "result__filed_as_safety").distinct()
+    return sum(keep_within_share(reason, is_safety=is_safety, now=now) for reason, is_safety in list(places))

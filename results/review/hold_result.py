@@ -1,4 +1,4 @@
-"""Have a result in hand: one reviewer at a time, for some minutes, and longer while work goes on."""
+"""Have a result in hand: one reviewer at a time, for some minutes, and longer while work goes on; and not many."""
 
 from __future__ import annotations
 
@@ -10,27 +10,24 @@ from django.db import transaction
 from emma_eval.accounts.models import User
 
 from ..models import Hold, QueuedFor, Result, Review
-from .open_to import HeldError, check_open, hold_of_another
+from .open_to import check_open
+
+MOST_IN_HAND = 3
 
 
 def begin_review(reviewer: User, result: Result, now: datetime) -> Review:
     """Take a result in hand, or go on with it; what was begun before is still there. It waits from now on, if it did
     not: whoever asks why learns that somebody picked it, and not whether a review was filed since.
 
-    Raises what `check_open` raises, and HeldError where somebody else has it in hand and this person has not begun.
+    Raises what `check_open` raises.
     """
     with transaction.atomic():
         locked = lock(result.pk)
         check_open(reviewer, locked, now)
-        begun = locked.reviews.filter(reviewer=reviewer).first()
-        other = hold_of_another(reviewer, locked, now)
-        if begun is None and other is not None:
-            raise HeldError(other)
-        if other is None:
-            hold(reviewer, locked, now)
+        hold(reviewer, locked, now)
         if locked.queued_for is None:
             Result.objects.filter(pk=locked.pk).update(queued_for=QueuedFor.BY_HAND)
-        return begun or begin(reviewer, locked)
+        return begin(reviewer, locked)
 
 
 def begin(reviewer: User, result: Result) -> Review:
@@ -43,13 +40,25 @@ def begin(reviewer: User, result: Result) -> Review:
 def hold(reviewer: User, result: Result, now: datetime) -> Hold:
     """Write the hold down, over whatever was there. The row of the result must be locked, and nobody else's hold be
     in force: the row is what decides between two who reach for it at the same moment.
+
+    Of what the reviewer has in hand, the one longest ago goes back if it gets too many. Their account is locked, so
+    that many presses at once count as well.
     """
+    User.objects.select_for_update(no_key=True).filter(pk=reviewer.pk).first()
     until = now + timedelta(minutes=settings.REVIEW_HOLD_MINUTES)
     mine = Hold(result=result, reviewer=reviewer, taken_at=now, until=until)
     Hold.objects.bulk_create(
         [mine], update_conflicts=True, unique_fields=["result"], update_fields=["reviewer", "taken_at", "until"]
     )
+    _let_the_oldest_go(reviewer, result, now)
     return mine
+
+
+def _let_the_oldest_go(reviewer: User, result: Result, now: datetime) -> None:
+    others = Hold.objects.in_force(now).filter(reviewer=reviewer).exclude(result=result).order_by("-taken_at", "-pk")
+    surplus = list(others.values_list("pk", flat=True)[MOST_IN_HAND - 1 :])
+    if surplus:
+        Hold.objects.filter(pk__in=surplus, reviewer=reviewer).delete()
 
 
 def let_go(reviewer: User, result: Result) -> None:

@@ -13,7 +13,7 @@ from emma_eval.accounts.models import User
 from ..filing.typed import PLACE
 from ..models import Hold, Result, Review
 from .hold_result import hold, lock
-from .open_to import AllInError, FiledError, HeldError, check_open, hold_of_another
+from .open_to import AllInError, FiledError, HeldError, check_open
 
 FIELDS = ("judged", "no_problem", "reason")
 
@@ -61,8 +61,8 @@ def keep_draft(
 ) -> Kept:
     """Keep what is typed. It is kept even where the review can't be filed any more: nobody's work is thrown away.
 
-    The same words again change nothing but the time for which the result is in hand. Raises FiledError,
-    NotBegunError, ChangedElsewhereError.
+    The same words again change nothing but the time for which the result is in hand, if it is the one that was worked
+    on last. Raises FiledError, NotBegunError, ChangedElsewhereError.
     """
     with transaction.atomic():
         result = lock(result_pk)
@@ -71,12 +71,13 @@ def keep_draft(
             raise NotBegunError
         if review.filed_at is not None:
             raise FiledError(review)
+        before = ReviewDraft.of(review)
         draft = _keep(review, ReviewDraft(fields, result_version, based_on + 1, now.isoformat()), based_on)
         try:
             check_open(reviewer, result, now)
         except (AllInError, HeldError) as error:
             return Kept(draft, None, error)
-        return Kept(draft, _hold_on(reviewer, result, now))
+        return Kept(draft, _hold_on(reviewer, result, now, is_work=draft != before))
 
 
 def _keep(review: Review, asked: ReviewDraft, based_on: int) -> ReviewDraft:
@@ -90,11 +91,15 @@ def _keep(review: Review, asked: ReviewDraft, based_on: int) -> ReviewDraft:
     return asked
 
 
-def _hold_on(reviewer: User, result: Result, now: datetime) -> Hold | None:
-    """Hold it for longer, or again where the hold had lapsed; not where somebody else works on it by now."""
-    if hold_of_another(reviewer, result, now) is not None:
-        return None
-    return hold(reviewer, result, now)
+def _hold_on(reviewer: User, result: Result, now: datetime, *, is_work: bool) -> Hold | None:
+    """Hold it for longer, or again where the hold had lapsed. A page that is open, while its reviewer works on another
+    one, prolongs nothing.
+    """
+    mine = Hold.objects.in_force(now).filter(reviewer=reviewer)
+    last = mine.order_by("-taken_at").first()
+    if is_work or last is None or last.result_id == result.pk:
+        return hold(reviewer, result, now)
+    return mine.filter(result=result).first()
 
 
 def fields_in(sent: dict[str, Any]) -> Fields:

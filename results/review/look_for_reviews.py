@@ -13,6 +13,7 @@ from django.db.models import Count, Q
 from ..models import DIMENSION_KEYS, Change, Problem, QueuedFor, QueueWalk, Result
 from .file_review import settle
 from .find_disagreement import queue_disagreement, queue_rows
+from .gold import keep_all_within_share
 from .hold_result import lock
 from .reasons import reason_for
 
@@ -26,7 +27,9 @@ def look_for_reviews(now: datetime) -> int:
     """Bring the queue up to date; how many results changed their place. May run at any time and twice."""
     walk, _ = QueueWalk.objects.get_or_create(pk=1, defaults={"share": settings.REVIEW_SHARE})
     changed = _settle_waiting(now) + _walk_on(walk, now)
-    return changed + _compare(walk, now)
+    changed += _compare(walk, now)
+    keep_all_within_share(now)
+    return changed
 
 
 def _settle_waiting(now: datetime) -> int:

@@ -29,7 +29,7 @@ class AllInError(Exception):
 
 
 class HeldError(Exception):
-    """Somebody else has the result in hand, and nobody more is wanted. Nothing was changed, and no draft is lost."""
+    """Somebody else has the result in hand. Nothing was changed, and no draft is lost."""
 
     def __init__(self, hold: Hold) -> None:
         super().__init__(f"{hold}")
@@ -57,20 +57,23 @@ def time_shown(reviewed_at: datetime | None, queued_for: int | None) -> datetime
 def check_open(reviewer: User, result: Result, now: datetime) -> None:
     """Raise what stands against a review of `result` by this person at `now`; nothing, if nothing does.
 
-    A result that somebody else has in hand stays open to a reviewer who began before, as long as one more is wanted
-    than have filed or are at work.
+    What somebody else has in hand is closed, however many reviews are wanted: if it stayed open as long as none of
+    them was filed, it would tell whether one was.
     """
     if result.tester_id == reviewer.pk:
         raise OwnResultError
     mine = result.reviews.filed().filter(reviewer=reviewer).first()
     if mine is not None:
         raise FiledError(mine)
-    filed = 0 if is_gold(result) else result.reviews.filed().filter(is_of_gold=False).count()
-    if not is_gold(result) and (all_are_in(result) or filed >= settings.REVIEWERS_PER_RESULT):
+    if not is_gold(result) and (all_are_in(result) or _filed(result) >= settings.REVIEWERS_PER_RESULT):
         raise AllInError
     hold = hold_of_another(reviewer, result, now)
-    if hold is not None and filed + 1 >= settings.REVIEWERS_PER_RESULT:
+    if hold is not None:
         raise HeldError(hold)
+
+
+def _filed(result: Result) -> int:
+    return result.reviews.filed().filter(is_of_gold=False).count()
 
 
 def hold_of_another(reviewer: User, result: Result, now: datetime) -> Hold | None:

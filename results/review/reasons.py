@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import uuid
 from collections.abc import Iterable
 
 from django.conf import settings
+from django.utils.crypto import salted_hmac
 
 from scripts_catalog import taxonomy
 
@@ -26,17 +26,22 @@ def reason_for(result: Result, tags: Iterable[str]) -> QueuedFor | None:
 
 
 def reason_after(result: Result, tags: Iterable[str], changed: Iterable[str]) -> int | None:
-    """The reason after a correction of these fields. Disagreement holds as long as no rating was changed."""
+    """The reason after a correction of these fields. Disagreement holds as long as no rating was changed, and what was
+    drawn stays drawn, whatever the share and the site's secret are by now.
+    """
     if result.queued_for == QueuedFor.DISAGREEMENT and set(DIMENSION_KEYS).isdisjoint(changed):
         return result.queued_for
-    return reason_for(result, tags)
+    drawn = QueuedFor.SAMPLE if result.queued_for == QueuedFor.SAMPLE else None
+    return reason_for(result, tags) or drawn
 
 
 def is_drawn(draft_uuid: uuid.UUID, share: int) -> bool:
     """Whether a draft is of the share in percent that is drawn. The same draft gives the same answer each time, and
     whatever is drawn for a share is drawn for a larger one, too.
 
-    Its UUID is hashed first: keys that an import derives from rows need not be spread evenly.
+    The site's secret is in it: who makes the UUID, which is the browser or the program of a tester, can't choose. With
+    another secret others are drawn; what waits already waits on.
     """
-    place = int.from_bytes(hashlib.sha256(draft_uuid.bytes).digest()[:4])
+    digest = salted_hmac("results.review.is_drawn", draft_uuid.bytes, algorithm="sha256").digest()
+    place = int.from_bytes(digest[:4])
     return place * 100 < share * 2**32

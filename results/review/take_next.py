@@ -1,18 +1,26 @@
-"""Take the next result from the queue: the most pressing, oldest one that nobody has in hand."""
+"""Take the next result from the queue: one of the most pressing that nobody has in hand.
+
+Which of them is drawn, each time anew. In a fixed order a result that others have passed by would be known to be gold
+(docs/decisions/0107-*).
+"""
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Collection
 from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from emma_eval.accounts.models import User
+from emma_eval.accounts.roles import Role
 
 from ..models import Hold, QueuedFor, Result, ResultQuerySet, Review
-from .gold import gold_for
 from .hold_result import begin, hold
 from .open_to import IS_GOLD, hold_of_another
+
+DRAWN_FROM = 200  # the oldest that wait for the most pressing reason
 
 
 def take_next(reviewer: User, now: datetime) -> Result | None:
@@ -25,19 +33,21 @@ def take_next(reviewer: User, now: datetime) -> Result | None:
         in_hand = _in_hand(reviewer, now)
         if in_hand is not None:
             return in_hand
-        gold = gold_for(reviewer, now)
-        mixed_in = Result.objects.filter(pk=gold.pk) if gold else Result.objects.none()
-        for rows in (mixed_in, waiting_for(reviewer), left_by(reviewer)):
-            taken = _take_first(rows.filter(~_is_held_at(now)), reviewer, now)
+        for rows in (waiting_for(reviewer), left_by(reviewer)):
+            taken = _take_one(rows.filter(~_is_held_at(now)), reviewer, now)
             if taken is not None:
                 return taken
     return None
 
 
 def waiting_for(reviewer: User) -> ResultQuerySet:
-    """What waits and this reviewer has not begun, in order. Read off an index, and no further than to its first row."""
+    """What waits and this reviewer has not begun, in order. Read off an index, and no further than needed.
+
+    Gold is among it, at its own place, as for anybody who can't tell it. Leads know the answers, so they get none.
+    """
     mine = Review.objects.filter(result=OuterRef("pk"), reviewer=reviewer)
-    return queue_of(reviewer).filter(~IS_GOLD, ~Exists(mine))
+    waiting = queue_of(reviewer).filter(~Exists(mine))
+    return waiting.filter(~IS_GOLD) if reviewer.has_role(Role.EVAL_LEAD) else waiting
 
 
 def left_by(reviewer: User) -> ResultQuerySet:
@@ -49,7 +59,7 @@ def left_by(reviewer: User) -> ResultQuerySet:
 def queue_of(user: User, reason: QueuedFor | None = None) -> ResultQuerySet:
     """What waits for a review, or for this one reason, as far as this person may know of it: not one's own results.
 
-    Gold is among it, which waits for ever: nothing that is counted may change when a result becomes gold.
+    Gold is among it: nothing that is counted may change when a result becomes gold.
     """
     # One reason alone is asked for as an equality and nothing more, or SQLite reads all the others, too.
     asked = {"queued_for__lt": QueuedFor.PICK} if reason is None else {"queued_for": reason}
@@ -70,16 +80,25 @@ def _in_hand(reviewer: User, now: datetime) -> Result | None:
     return seen.order_by("-hold__taken_at").first()
 
 
-def _take_first(rows: ResultQuerySet, reviewer: User, now: datetime) -> Result | None:
-    """Lock the first row that nobody else is just locking. SQLite has one writer, who is this transaction.
+def _take_one(rows: ResultQuerySet, reviewer: User, now: datetime) -> Result | None:
+    """Lock one that nobody else is just locking. SQLite has one writer, who is this transaction.
 
-    Where somebody took a row between our question and our lock, their hold shows only now: then the next one.
+    Where somebody took a row between our question and our lock, their hold shows only now: then another one.
     """
-    while True:
-        first = rows.select_for_update(skip_locked=True, of=("self",)).first()
-        if first is None:
-            return None
-        if hold_of_another(reviewer, first, now) is None:
-            hold(reviewer, first, now)
-            begin(reviewer, first)
-            return first
+    passed: set[int] = set()
+    while keys := _most_pressing(rows, passed):
+        key = secrets.choice(keys)
+        taken = rows.filter(pk=key).select_for_update(skip_locked=True, of=("self",)).first()
+        if taken is not None and hold_of_another(reviewer, taken, now) is None:
+            hold(reviewer, taken, now)
+            begin(reviewer, taken)
+            return taken
+        passed.add(key)
+    return None
+
+
+def _most_pressing(rows: ResultQuerySet, passed: Collection[int]) -> list[int]:
+    """The keys of the oldest that wait for the most pressing reason, but those that were passed by."""
+    left = rows.exclude(pk__in=passed) if passed else rows
+    found = list(left.values_list("queued_for", "pk")[:DRAWN_FROM])
+    return [key for reason, key in found if reason == found[0][0]]

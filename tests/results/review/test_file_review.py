@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Barrier
@@ -16,7 +17,8 @@ from emma_eval.webhooks.models import Delivery, Endpoint
 from results.filing.correct_result import ReviewedError, correct_result, filing_of
 from results.models import Hold, MonthCount, MonthTag, ProblemOrder, QueuedFor, Result, Review, Source
 from results.review.file_review import CorrectedMeanwhileError, Judged, file_review
-from results.review.hold_result import begin_review
+from results.review.hold_result import begin_review, let_go
+from results.review.keep_draft import keep_draft
 from results.review.open_to import AllInError, FiledError, HeldError, OwnResultError
 from results.review.standing import reviewed_results, standing_problems
 
@@ -110,7 +112,8 @@ def test_the_trail_says_who_reviewed_and_nothing_of_what_they_found(rae: User, w
     result = waiting()
     file_as(rae, result, OTHERWISE)
     line = AuditEntry.objects.get(action="reviewed a result")
-    assert (line.actor, line.target, line.details) == (rae, str(result.pk), {})
+    assert (line.actor, line.details, line.script) == (rae, {}, "")
+    assert re.fullmatch(r"review [0-9a-f]{10}", line.target), "nor of which result: gold goes on to look unreviewed"
 
 
 def test_an_endpoint_is_told_when_a_review_stands_and_not_before(
@@ -157,30 +160,41 @@ def test_if_another_took_it_and_one_review_is_wanted_it_is_theirs(rae: User, ron
         file_as(rae, result, now=LAPSED)
 
 
-def test_if_another_took_it_and_two_are_wanted_both_file(
+def test_if_another_took_it_and_two_are_wanted_both_file_one_after_the_other(
     rae: User, ron: User, waiting: Waiting, settings: LazySettings
 ) -> None:
     settings.REVIEWERS_PER_RESULT = 2
     result = waiting()
     begin_review(rae, result, NOW)
     begin_review(ron, result, LAPSED)
-    file_as(rae, result, now=LAPSED)
+    with pytest.raises(HeldError):
+        file_as(rae, result, now=LAPSED)
     assert Hold.objects.get().reviewer == ron, "somebody else's hold is not let go of"
     file_as(ron, result, now=LAPSED)
+    file_as(rae, result, now=LAPSED)
     assert Review.objects.filed().count() == 2
 
 
-def test_a_late_one_does_not_take_the_last_place_from_under_somebodys_hands(
-    rae: User, ron: User, waiting: Waiting, settings: LazySettings
+@pytest.mark.parametrize("is_one_filed", [False, True])
+def test_whoever_began_is_told_the_same_whether_or_not_there_is_a_review_already(
+    is_one_filed: bool, rae: User, ron: User, waiting: Waiting, settings: LazySettings
 ) -> None:
     settings.REVIEWERS_PER_RESULT = 2
-    third, result = reviewer(), waiting()
+    third, result = reviewer("Third"), waiting()
+    if is_one_filed:
+        file_as(ron, result)
     begin_review(rae, result, NOW)
-    begin_review(ron, result, LAPSED)
-    file_as(ron, result, now=LAPSED)
-    begin_review(third, result, LAPSED)
-    with pytest.raises(HeldError):
-        file_as(rae, result, now=LAPSED)
+    let_go(rae, result)
+    begin_review(third, result, NOW)
+    fields = {"reason": "The voi"}
+    kept = keep_draft(rae, result.pk, fields, result_version=1, based_on=0, now=NOW)
+    assert isinstance(kept.error, HeldError)
+    assert kept.hold is None
+    with pytest.raises(HeldError) as held:
+        file_as(rae, result)
+    assert held.value.hold.reviewer == third
+    let_go(third, result)
+    assert keep_draft(rae, result.pk, fields, result_version=1, based_on=1, now=NOW).error is None
 
 
 def test_what_one_has_in_hand_nobody_else_begins(rae: User, ron: User, waiting: Waiting) -> None:

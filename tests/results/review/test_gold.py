@@ -1,7 +1,8 @@
-"""Gold results: set by leads, met by reviewers by lot and never above the share, and known to nobody but leads."""
+"""Gold results: set by leads, met by reviewers among others, kept within the share, and known to nobody but leads."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 
@@ -16,7 +17,7 @@ from results.models import GoldAnswer, QueuedFor, Result, Review
 from results.review.file_review import Judged, file_review
 from results.review.gold import (
     CannotBeGoldError,
-    gold_for,
+    keep_all_within_share,
     name_in_the_trail,
     retire_gold,
     set_gold,
@@ -62,108 +63,91 @@ def work(person: User, items: int) -> Iterator[tuple[Result, bool]]:
 # --- when a reviewer meets one ---------------------------------------------------------------------
 
 
+def gold_in_force() -> set[int]:
+    return set(GoldAnswer.objects.filter(retired_at=None).values_list("result", flat=True))
+
+
 @pytest.mark.data_layer
-def test_each_block_of_the_share_has_one_and_the_first_has_none(
-    rae: User, waiting: Waiting, gilded: Gilded, settings: LazySettings
+def test_everybody_meets_it_among_others_and_answers_it_once(
+    rae: User, ron: User, waiting: Waiting, gilded: Gilded
 ) -> None:
-    settings.GOLD_SHARE = 20
-    for _ in range(6):
-        gilded()
-    for _ in range(30):
-        waiting()
-    met = [is_gold for _, is_gold in work(rae, 30)]
-    blocks = [sum(met[start : start + 5]) for start in range(0, 30, 5)]
-    assert blocks == [0, 1, 1, 1, 1, 1]
-    for count in range(1, len(met) + 1):
-        assert sum(met[:count]) <= count * settings.GOLD_SHARE / 100, "never more than the share"
-
-
-@pytest.mark.data_layer
-def test_the_place_in_a_block_follows_no_rhythm(waiting: Waiting, gilded: Gilded, settings: LazySettings) -> None:
-    settings.GOLD_SHARE = 25
-    for _ in range(4):
-        gilded()
-    for _ in range(90):
-        waiting()
-    places = set()
-    for _ in range(5):
-        met = [is_gold for _, is_gold in work(reviewer(), 16)]
-        places |= {place % 4 for place, is_gold in enumerate(met) if is_gold}
-    assert len(places) > 1
-
-
-@pytest.mark.data_layer
-def test_the_same_person_with_the_same_reviews_gets_the_same_answer(
-    rae: User, waiting: Waiting, gilded: Gilded, settings: LazySettings
-) -> None:
-    settings.GOLD_SHARE = 50
-    for _ in range(3):
-        gilded()
-    for _ in range(6):
-        waiting()
-    list(work(rae, 2))
-    asked = {gold_for(rae, NOW + timedelta(hours=1)) for _ in range(5)}
-    assert len(asked) == 1
-
-
-@pytest.mark.data_layer
-def test_nobody_answers_the_same_gold_twice(
-    rae: User, waiting: Waiting, gilded: Gilded, settings: LazySettings
-) -> None:
-    settings.GOLD_SHARE = 50
     only = gilded()
-    for _ in range(12):
+    for _ in range(20):
         waiting()
-    met = [result for result, is_gold in work(rae, 10) if is_gold]
-    assert met == [only]
+    met: dict[User, list[Result]] = {rae: [], ron: []}
+    for person, answered in met.items():
+        while only not in answered:
+            [(result, is_gold)] = work(person, 1)
+            assert is_gold == (result == only)
+            answered.append(result)
+            waiting()
+        answered += [result for result, _ in work(person, 5)]
+    assert [taken.count(only) for taken in met.values()] == [1, 1]
 
 
 @pytest.mark.data_layer
-def test_without_a_share_there_is_none(rae: User, waiting: Waiting, gilded: Gilded, settings: LazySettings) -> None:
-    settings.GOLD_SHARE = 0
-    gilded()
-    for _ in range(12):
-        waiting()
-    assert not any(is_gold for _, is_gold in work(rae, 12))
-
-
-@pytest.mark.data_layer
-@pytest.mark.parametrize(
-    "case", ["own", "lead", "held", "retired", "hidden", "more pressing waits", "nothing waits", ""]
-)
-def test_it_is_given_to_nobody_for_whom_it_is_not(
-    case: str, lea: User, rae: User, ron: User, tester: User, waiting: Waiting, gilded: Gilded, settings: LazySettings
+def test_after_an_answer_it_waits_on_while_it_is_no_more_than_the_share_of_what_waits(
+    rae: User, waiting: Waiting, gilded: Gilded, settings: LazySettings
 ) -> None:
-    settings.GOLD_SHARE = 50
-    for _ in range(2):
+    """Of twenty and ten percent two are kept; the one that was answered first goes first."""
+    settings.GOLD_SHARE = 10
+    first, second, third, unanswered = (gilded() for _ in range(4))
+    others = [waiting() for _ in range(16)]
+    kept = []
+    for number, result in enumerate([first, second, third, others[0]]):
+        file_review(rae, result.pk, Judged(TAGS, "So."), based_on=1, now=NOW + timedelta(minutes=number))
+        kept.append(gold_in_force())
+    all_four = {each.pk for each in (first, second, third, unanswered)}
+    assert kept == [all_four, all_four, all_four - {first.pk}, {third.pk, unanswered.pk}]
+    first.refresh_from_db()
+    assert first.queued_for == QueuedFor.OTHER_TAG, "it waits on, as any other"
+
+
+@pytest.mark.data_layer
+@pytest.mark.parametrize("share", [0, 10])
+def test_in_a_short_queue_or_without_a_share_it_is_answered_once(
+    share: int, rae: User, ron: User, waiting: Waiting, gilded: Gilded, settings: LazySettings
+) -> None:
+    settings.GOLD_SHARE = share
+    gold = gilded()
+    for _ in range(5):
         waiting()
+    answers = [
+        file_review(person, gold.pk, Judged(TAGS, "So."), based_on=1, now=NOW).is_of_gold for person in (rae, ron)
+    ]
+    gold.refresh_from_db()
+    assert (answers, gold.queued_for) == ([True, False], None)
+
+
+@pytest.mark.data_layer
+def test_a_queue_that_grew_shorter_by_itself_keeps_less_of_it(rae: User, waiting: Waiting, gilded: Gilded) -> None:
+    gold, others = gilded(), [waiting() for _ in range(12)]
+    file_review(rae, gold.pk, Judged(TAGS, "So."), based_on=1, now=NOW)
+    assert gold_in_force() == {gold.pk}
+    Result.objects.filter(pk__in=[each.pk for each in others[:5]]).update(queued_for=None)
+    assert keep_all_within_share(NOW) == 1
+    assert gold_in_force() == set()
+
+
+@pytest.mark.data_layer
+@pytest.mark.parametrize("case", ["own", "lead", "held", "hidden", "answered", ""])
+def test_it_is_given_to_nobody_for_whom_it_is_not(case: str, lea: User, rae: User, ron: User, gilded: Gilded) -> None:
     person = lea if case == "lead" else rae
-    list(work(person, 2))
     fields: dict[str, object] = {"tester": rae} if case == "own" else {}
     if case == "hidden":
         fields = {"script": make.script(area=taxonomy.SAFETY)}
     gold = gilded(**fields)
-    if case != "nothing waits":
-        waiting(QueuedFor.DISAGREEMENT if case == "more pressing waits" else QueuedFor.SAMPLE)
     if case == "held":
         begin_review(ron, gold, NOW)
-    if case == "retired":
-        GoldAnswer.objects.update(retired_at=NOW)
-    # At one of the two places of the block it is time.
-    given = {gold_for(person, NOW)}
-    Review.objects.create(result=waiting(), reviewer=person, filed_at=NOW)
-    given.add(gold_for(person, NOW))
-    assert given == {None} if case else gold in given
+    if case == "answered":
+        file_review(rae, gold.pk, Judged(TAGS, "So."), based_on=1, now=NOW)
+    assert take_next(person, NOW) == (None if case else gold)
 
 
 @pytest.mark.data_layer
-def test_gold_of_safety_is_given_to_the_trained(waiting: Waiting, gilded: Gilded, settings: LazySettings) -> None:
-    settings.GOLD_SHARE = 50
-    trained = reviewer("Tara", is_trained=True)
+def test_gold_of_safety_is_given_to_the_trained(gilded: Gilded) -> None:
     gold = gilded(script=make.script(area=taxonomy.SAFETY))
-    for _ in range(6):
-        waiting()
-    assert gold in [result for result, is_gold in work(trained, 4) if is_gold]
+    assert take_next(reviewer("Tara", is_trained=True), NOW) == gold
 
 
 # --- an answer of gold -----------------------------------------------------------------------------
@@ -184,15 +168,32 @@ def test_an_answer_never_stands_and_the_result_stays_unreviewed(rae: User, gilde
 
 
 @pytest.mark.data_layer
-def test_only_what_waits_and_nobody_has_begun_becomes_gold(lea: User, rae: User, waiting: Waiting) -> None:
-    begun, filed = waiting(), waiting()
-    begin_review(rae, begun, NOW)
-    begin_review(lea, filed, NOW)
-    file_review(lea, filed.pk, Judged(TAGS, "Heard it."), based_on=1, now=NOW)
-    for result in (begun, filed, waiting(None), waiting(QueuedFor.PICK)):
+def test_only_what_waits_becomes_gold(lea: User, waiting: Waiting) -> None:
+    for result in (waiting(None), waiting(QueuedFor.PICK)):
         with pytest.raises(CannotBeGoldError):
             set_gold(lea, result.pk, TAGS, WHY)
     assert not GoldAnswer.objects.exists()
+
+
+@pytest.mark.parametrize("done", ["nothing", "begun", "filed"])
+def test_a_lead_who_is_still_to_review_is_not_told_by_it_what_others_did(
+    done: str, lea: User, rae: User, waiting: Waiting, settings: LazySettings
+) -> None:
+    settings.REVIEWERS_PER_RESULT = 2
+    result, client = waiting(), make.client_of(lea)
+    path = f"/review/gold/{result.pk}/"
+
+    def said() -> list[str]:
+        pages = [client.get(address) for address in (path, result.get_absolute_url())]
+        return [re.sub(r'name="csrfmiddlewaretoken" value="\w+"|nonce="[^"]+"', "", page.text) for page in pages]
+
+    before = said()
+    if done != "nothing":
+        begin_review(rae, result, NOW)
+    if done == "filed":
+        file_review(rae, result.pk, Judged(TAGS), based_on=1, now=NOW)
+    assert said() == before
+    assert client.post(path, {"place-cut_in": "1", "why": WHY}).status_code == 302
 
 
 @pytest.mark.data_layer
@@ -204,7 +205,7 @@ def test_it_is_changed_retired_and_brought_back(lea: User, rae: User, gilded: Gi
     set_gold(lea, gold.pk, TAGS, WHY)
     assert GoldAnswer.objects.get().retired_at is None
     retire_gold(lea, gold.pk)
-    begin_review(rae, gold, NOW)
+    file_review(rae, gold.pk, Judged(TAGS), based_on=1, now=NOW)
     with pytest.raises(CannotBeGoldError):
         set_gold(lea, gold.pk, TAGS, WHY)
     actions = AuditEntry.objects.order_by("pk").values_list("action", flat=True)
@@ -262,7 +263,7 @@ def test_what_is_wrong_is_told_and_nothing_typed_is_lost(
 
 def test_one_that_was_reviewed_meanwhile_is_refused_in_words(lea: User, rae: User, waiting: Waiting) -> None:
     result = waiting()
-    begin_review(rae, result, NOW)
+    file_review(rae, result.pk, Judged(("too_long", "cut_in")), based_on=1, now=NOW)
     answer = make.client_of(lea).post(f"/review/gold/{result.pk}/", {"place-cut_in": "1", "why": WHY})
     assert answer.status_code == 422
     assert "can’t become gold" in answer.text

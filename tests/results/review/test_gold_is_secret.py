@@ -42,7 +42,7 @@ def world(db: None) -> Iterator[World]:
     # Some wait, so that the queue has counts; what is about to become gold is one of them.
     Result.objects.filter(pk=made.result.pk).update(queued_for=QueuedFor.SAMPLE)
     tester = made.user(Role.TESTER.value)
-    for _ in range(3):
+    for _ in range(10):
         make.result(tester, made.script, made.build, queued_for=QueuedFor.SAMPLE, problems=("too_long",))
     rebuild_counts()
     yield made
@@ -90,9 +90,9 @@ def test_the_queue_waits_as_long_as_before(world: World) -> None:
         found = re.search(r'<dl class="reasons">(.*?)</dl>', client.get("/review/").text)
         return " ".join(re.sub(r"<[^>]+>", " ", found.group(1)).split()) if found else ""
 
-    assert waiting() == "Picked at random 4"
+    assert waiting() == "Picked at random 11"
     make_it_gold(world.result)
-    assert waiting() == "Picked at random 4"
+    assert waiting() == "Picked at random 11"
 
 
 def test_a_lead_reads_it(world: World) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from threading import Barrier
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from emma_eval.accounts.models import User
 from results.models import Hold, Result, Review
@@ -73,6 +76,59 @@ def test_it_is_kept_even_when_others_have_finished(rae: User, ron: User, waiting
     file_review(ron, result.pk, Judged(("too_long", "cut_in")), based_on=1, now=NOW)
     assert isinstance(keep(rae, result).error, AllInError)
     assert ReviewDraft.of(rae.reviews.get()).fields == FIELDS
+
+
+def test_a_reviewer_has_three_in_hand_at_most_and_the_oldest_goes_back_with_its_draft(
+    rae: User, ron: User, waiting: Waiting
+) -> None:
+    made = [waiting() for _ in range(15)]
+    begin_review(rae, made[0], NOW)
+    keep(rae, made[0])
+    for number, result in enumerate(made[1:], 1):
+        begin_review(rae, result, NOW + timedelta(seconds=number))
+    later = NOW + timedelta(seconds=20)
+    assert held_by(rae) == {result.pk for result in made[-3:]}
+    assert begin_review(ron, made[0], later)
+    assert ReviewDraft.of(rae.reviews.get(result=made[0])).fields == FIELDS
+    keep(rae, made[1], now=later)
+    assert held_by(rae) == {made[1].pk, *(result.pk for result in made[-2:])}, "a save takes no fourth one either"
+
+
+def test_a_page_that_is_open_while_another_one_is_worked_on_prolongs_nothing(rae: User, waiting: Waiting) -> None:
+    left, in_work = waiting(), waiting()
+    begin_review(rae, left, NOW)
+    keep(rae, left)
+    begin_review(rae, in_work, NOW + timedelta(minutes=1))
+    for minute in range(2, 20):
+        for result in (left, in_work):
+            keep(rae, result, now=NOW + timedelta(minutes=minute))
+    assert Hold.objects.get(result=left).until == LAPSED
+    assert Hold.objects.get(result=in_work).until == NOW + timedelta(minutes=19 + 15)
+    words = {"reason": "I go on with this one."}
+    assert keep(rae, left, words, based_on=1, now=NOW + timedelta(minutes=20)).hold is not None
+    assert held_by(rae) == {left.pk, in_work.pk}
+
+
+def held_by(person: User) -> set[int]:
+    return set(Hold.objects.filter(reviewer=person).values_list("result", flat=True))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_presses_at_once_hold_no_more(rae: User, waiting: Waiting) -> None:
+    made = [waiting() for _ in range(12)]
+    start = Barrier(len(made))
+
+    def press(result: Result) -> None:
+        start.wait()
+        try:
+            begin_review(rae, result, NOW)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(made)) as pool:
+        list(pool.map(press, made))
+    assert len(held_by(rae)) == 3
+    assert rae.reviews.count() == 12
 
 
 def test_what_was_not_begun_or_is_filed_is_no_draft(rae: User, waiting: Waiting) -> None:

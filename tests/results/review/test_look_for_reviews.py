@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from dataclasses import replace
 from datetime import timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,32 @@ def test_the_share_is_drawn_from_the_drafts_and_drawn_the_same_again() -> None:
     assert {draft for draft in drafts if is_drawn(draft, 10)} == drawn[10]
 
 
+def test_a_tester_who_makes_the_uuid_cannot_choose(settings: LazySettings) -> None:
+    """What is drawn depends on a secret: with another one, others are, and no more than by chance the same."""
+    drafts = [uuid.uuid5(uuid.NAMESPACE_URL, str(number)) for number in range(10_000)]
+    here = {draft for draft in drafts if is_drawn(draft, 10)}
+    by_hand = {draft for draft in drafts if int.from_bytes(sha256(draft.bytes).digest()[:4]) * 100 < 10 * 2**32}
+    settings.SECRET_KEY = "another secret that is long enough for a site"
+    elsewhere = {draft for draft in drafts if is_drawn(draft, 10)}
+    for other in (by_hand, elsewhere):
+        assert 50 < len(here & other) < 150
+
+
+def test_what_was_drawn_waits_on_when_the_secret_is_another(
+    tester: User, waiting: Waiting, settings: LazySettings
+) -> None:
+    settings.REVIEW_SHARE = 50
+    made = [waiting(QueuedFor.SAMPLE, problems=()) for _ in range(8)]
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = (
+        "a new secret that is long enough for it",
+        [settings.SECRET_KEY],
+    )
+    look_for_reviews(NOW)
+    for result in made:
+        correct_result(tester, result, replace(filing_of(result), comment="More of it."), based_on=1)
+    assert {reason_of(result) for result in made} == {QueuedFor.SAMPLE}
+
+
 # --- results of before ----------------------------------------------------------------------------------
 
 
@@ -116,12 +143,14 @@ def test_a_walk_that_was_broken_off_goes_on_where_it_was(waiting: Waiting) -> No
     assert [reason_of(result) for result in made] == [None, None, QueuedFor.OTHER_TAG, QueuedFor.OTHER_TAG]
 
 
-def test_what_was_reviewed_or_is_gold_gets_in_no_more(rae: User, eval_lead: User, waiting: Waiting) -> None:
+def test_what_was_reviewed_gets_in_no_more_and_gold_moves_as_any_other(
+    rae: User, eval_lead: User, waiting: Waiting
+) -> None:
     reviewed, gold = waiting(None, problems=(OTHER,)), waiting(None, problems=(OTHER,))
     file_review(rae, reviewed.pk, Judged((OTHER,)), based_on=1, now=NOW)
     GoldAnswer.objects.create(result=gold, tags=[OTHER], why="Plain.", set_by=eval_lead)
     look_for_reviews(NOW)
-    assert (reason_of(reviewed), reason_of(gold)) == (None, None)
+    assert (reason_of(reviewed), reason_of(gold)) == (None, QueuedFor.OTHER_TAG)
 
 
 def test_fewer_wanted_reviews_settle_what_has_enough(

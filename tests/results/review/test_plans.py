@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from emma_eval.accounts.models import User
 from results.models import QueuedFor, Result
-from results.review.take_next import take_next
+from results.review.take_next import DRAWN_FROM, take_next
 from tests.results.listing.test_plans import is_sorted_by_hand, plan_of
 
 from .conftest import NOW, Waiting, reviewer
@@ -19,8 +19,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
 def plan_of_the_next(person: User) -> str:
     with CaptureQueriesContext(connection) as seen:
         take_next(person, NOW)
-    asked = [query["sql"] for query in seen if '"queued_for" <' in query["sql"] and "LIMIT 1" in query["sql"]]
-    return plan_of(asked[0])
+    asked = (query["sql"] for query in seen)
+    return plan_of(next(sql for sql in asked if '"queued_for" <' in sql and f"LIMIT {DRAWN_FROM}" in sql))
 
 
 @pytest.fixture
