@@ -47,8 +47,8 @@ def test_is_the_new_build_better_and_where(open_page: OpenPage, filed: None, man
     page = open_page(manager)
     ask(page, "Compare builds")
     said = page.locator(".answer .said")
-    expect(said).to_contain_text("2026.43 is better than 2026.42 in Content (0.50 higher).")
-    expect(said).to_contain_text("It shows most surely in “Bad news day”: Content, 1.00 higher.")
+    expect(said).to_contain_text("2026.43 is better than 2026.42 in Content (0.50 higher, interval 0.33 to 0.67")
+    expect(said).to_contain_text("It shows most surely in “Bad news day”: Content, 1.00 higher, interval 0.76 to 1.24")
     expect(page.locator("#problem-too_long")).to_contain_text("less than on 2026.42")
     page.locator(".findings a", has_text="2026.43").first.click()
     expect(page.locator("h1")).to_have_text("Results")
@@ -59,7 +59,7 @@ def test_another_pair_is_swapped_in_and_stands_in_the_address(open_page: OpenPag
     page = open_page(manager)
     page.goto("/dashboard/compare/")
     page.get_by_label("Build", exact=True).select_option("2026.42")
-    expect(page.locator(".answer .said")).to_contain_text("2026.42 is worse than 2026.43 in Content (0.50 lower).")
+    expect(page.locator(".answer .said")).to_contain_text("2026.42 is worse than 2026.43 in Content (0.50 lower")
     assert page.url.endswith("/dashboard/compare/?build=2026.42")
     page.reload()
     expect(page.locator(".answer .said")).to_contain_text("2026.42 is worse")
@@ -72,7 +72,7 @@ def test_do_our_testers_agree(open_page: OpenPage, filed: None, manager: User) -
     page = open_page(manager)
     ask(page, "Agreement")
     said = page.locator(".answer .said")
-    expect(said).to_contain_text("They do not agree enough on Content (0.63) and Face & video (-0.25).")
+    expect(said).to_contain_text("They do not agree enough on Content (0.63) and Face & video (−0.25).")
     expect(page.locator(".apart li").first).to_contain_text(
         "Face & video of Bad news day: from 1 to 5, in 12 ratings of 4"
     )
