@@ -364,7 +364,7 @@ if TIME_ZONE not in zoneinfo.available_timezones():
 REVIEW_SHARE = _number("EMMA_REVIEW_SHARE", 10, 0, 100)  # percent of what nothing else speaks for
 REVIEW_HOLD_MINUTES = _number("EMMA_REVIEW_HOLD_MINUTES", 15, 1, 240)
 REVIEWERS_PER_RESULT = _number("EMMA_REVIEWERS_PER_RESULT", 1, 1, 5)
-GOLD_SHARE = _number("EMMA_GOLD_SHARE", 10, 0, 50)  # percent of what a reviewer is given
+GOLD_SHARE = _number("EMMA_GOLD_SHARE", 10, 0, 50)  # percent of what waits
 
 # --- people ----------------------------------------------------------------------------------
 

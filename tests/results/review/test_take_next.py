@@ -96,10 +96,13 @@ def test_nothing_of_safety_comes_to_the_untrained_whenever_it_became_that(rae: U
     Script.objects.filter(pk=moved.pk).update(area="safety")
     trained = reviewer(is_trained=True)
     assert take_next(rae, NOW) is None
-    taken = [take_next(trained, NOW)]
-    let_go(trained, filed_so)
-    taken.append(take_next(trained, NOW))
-    assert taken == [filed_so, by_now]
+    taken = []
+    for _ in range(2):
+        result = take_next(trained, NOW)
+        assert result is not None
+        taken.append(result)
+        let_go(trained, result)
+    assert set(taken) == {filed_so, by_now}
 
 
 def test_a_training_that_ended_closes_what_was_in_hand(waiting: Waiting) -> None:
