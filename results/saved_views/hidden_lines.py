@@ -16,7 +16,7 @@ from .save_view import OF_VIEWS
 def lines_of_hidden_views(user: User) -> Q:
     """Those narrowed to such a round; of a script, a line names it. What is removed has no row, and its lines name
     nothing."""
-    as_text = CharField(max_length=200)
+    as_text: CharField[str, str] = CharField(max_length=200)
     covered = Round.objects.covered().annotate(
         query=ExpressionWrapper(OuterRef("query"), as_text),
         said=Concat(Value("round="), Cast("pk", as_text), output_field=as_text),

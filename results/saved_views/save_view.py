@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import IntegrityError, transaction
 
@@ -87,7 +88,7 @@ def _record(view: SavedView, was: SavedView | None) -> None:
     address = read_address(view.path, view.query)
     script = dict(address.params).get("script", address.script) if address else ""
     is_safety = address is not None and address.names_safety()
-    of_page = {"page": address.page.label} if address else {}
+    of_page: dict[str, Any] = {"page": address.page.label} if address else {}
     shared, unshared, asked, stopped = OF_VIEWS
     said = []
     if view.is_shared != (was is not None and was.is_shared):
