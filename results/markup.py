@@ -11,6 +11,8 @@ from html import escape
 
 from django.utils.safestring import SafeString
 
+FIRST_STRONG_ISOLATE, POP_DIRECTIONAL_ISOLATE = "\u2068", "\u2069"  # Unicode's annex 9
+
 
 def format_html(pattern: str, *values: object, **named: object) -> SafeString:
     """`pattern` is written on the spot, by us; whatever is put into it is escaped, unless it is markup already."""
@@ -36,3 +38,8 @@ def _escaped(value: object) -> str:
     if kind is int:
         return str(value)
     return str(value.__html__()) if hasattr(value, "__html__") else escape(str(value))
+
+
+def apart(words: str) -> str:
+    """What somebody wrote, within a sentence of plain text, as <bdi> is within markup: it turns nothing beside it."""
+    return words if words.isascii() else f"{FIRST_STRONG_ISOLATE}{words}{POP_DIRECTIONAL_ISOLATE}"

@@ -16,6 +16,7 @@ from ..charts.dumbbell import Dumbbell, Pair, draw_dumbbell, dumbbell_key
 from ..charts.svg import TOO_SMALL, Reading
 from ..figures import say_range, say_signed, to_whole
 from ..listing.filters import Filters
+from ..markup import apart
 from ..models import Source
 from .differences import is_compared, is_told, say_in_short, sureness
 
@@ -272,8 +273,9 @@ class Comparison:
     @property
     def _dumbbell(self) -> Dumbbell:
         pairs = tuple(Pair(each.dimension.name, each.build.reading, each.other.reading) for each in self.dimensions)
-        title = f"Mean ratings of {self.two.build.name} and {self.two.other.name}"
-        return Dumbbell("compared", title, self.two.build.name, self.two.other.name, pairs)
+        build, other = apart(self.two.build.name), apart(self.two.other.name)
+        title = f"Mean ratings of {build} and {other}"
+        return Dumbbell("compared", title, build, other, pairs)
 
 
 def _drawn(cell: Compared) -> SafeString:
@@ -302,7 +304,7 @@ CANT_YET = "Can’t be told yet"
 def answer(found: Comparison) -> str:
     """Is this build better than the other one, and where? In plain words, with what can't be told, and no surer
     than the figures below it: what may be chance is said to be."""
-    build, other = found.two.build.name, found.two.other.name
+    build, other = apart(found.two.build.name), apart(found.two.other.name)
     told = [each for each in found.dimensions if each.is_told]
     if not told:
         return _why_not(found)
@@ -323,7 +325,7 @@ def answer(found: Comparison) -> str:
 
 def _why_not(found: Comparison) -> str:
     """Why no dimension can be told."""
-    build, other = found.two.build.name, found.two.other.name
+    build, other = apart(found.two.build.name), apart(found.two.other.name)
     if not any(each.difference and not each.is_too_small for each in found.dimensions):
         return (
             f"Whether {build} is better than {other} can’t be told yet: "
@@ -375,7 +377,7 @@ def _where(found: Comparison) -> Iterator[str]:
         return
     first = found.findings[0]
     size = say_in_short(first.cell.difference) if first.cell.difference else ""
-    said = f"“{first.line.title}”: {first.cell.dimension.name}, {size}."
+    said = f"“{apart(first.line.title)}”: {first.cell.dimension.name}, {size}."
     if first.cell.is_sure:
         yield f"It shows most surely in {said}"
     else:

@@ -17,6 +17,7 @@ from scripts_catalog.models import Build, ScriptVersion
 
 from ..counts.read_counts import RatingCounts, TagCounts, read_rows, read_tags
 from ..listing.filters import Filters
+from ..markup import apart
 from ..models import Result, Source
 from .compared import (
     Changed,
@@ -172,7 +173,7 @@ class _Maker:
             self._side(dimension.key, slug, self.two.other),
             difference,
             holds(difference, partial(difference_of, pairs, confidence=confidence)),
-            say_difference(difference, self.two.other.name),
+            say_difference(difference, apart(self.two.other.name)),
             any(sum(a) or sum(b) for a, b in pairs),
         )
 
@@ -246,7 +247,7 @@ class _ProblemMaker:
             self._side(tag, self.both, self.two.other, is_linked=other_exact),
             difference,
             holds(difference, partial(difference_of_shares, pairs, confidence=confidence)),
-            say_difference_of_shares(difference, self.two.other.name),
+            say_difference_of_shares(difference, apart(self.two.other.name)),
             tuple(self._lines(tag, tagged_in)),
             max(len(tagged_in) - MOST_SCRIPTS, 0),
         )

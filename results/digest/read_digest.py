@@ -21,6 +21,7 @@ from ..listing.choices import Choices, choices_for
 from ..listing.filter_form import FilterForm
 from ..listing.filters import Filters
 from ..listing.list_results import Asked as Listed
+from ..markup import apart
 from ..models import Result, Round, SavedView, Source
 from ..rounds.progress import Progress, progress_of
 from ..saved_views.addresses import OF_DASHBOARDS, Address, read_address
@@ -73,14 +74,14 @@ class Said:
     def about(self) -> str:
         """What it is narrowed to, in words."""
         area = taxonomy.AREA_NAMES.get(self.filters.area, "")
-        return " · ".join(filter(None, (self._build(), area, self.script, self._users())))
+        return " · ".join(filter(None, (self._build(), area, apart(self.script), self._users())))
 
     def _users(self) -> str:
         met = self.filters.met_emma_before
         return "" if met is None else "returning users" if met else "first-time users"
 
     def _build(self) -> str:
-        return f"build {self.filters.build}" if self.filters.build else "every build"
+        return f"build {apart(self.filters.build)}" if self.filters.build else "every build"
 
 
 def read_digest(view: SavedView, week: Week) -> Said | None:

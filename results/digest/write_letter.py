@@ -14,6 +14,7 @@ from emma_eval.scoring.intervals import Difference, Mean
 from ..dashboards.differences import say_interval, say_size
 from ..figures import say_number, say_range, say_share, say_share_range
 from ..listing.filters import Filters
+from ..markup import apart
 from .due import Week
 from .read_digest import Rated, Said, Tagged
 
@@ -185,9 +186,9 @@ def _rounds(said: Said) -> Iterator[Line]:
         due = f", due {date_format(progress.round.due_on, 'j M Y')}" if progress.round.due_on else ""
         missing = f"{progress.missing} missing" if progress.missing else "complete"
         told = f"{progress.counted} of {progress.wanted} wanted runs, {missing}{due}"
-        name = f"{progress.round.name}, build {progress.round.build.name}"
+        name = f"{apart(progress.round.name)}, build {apart(progress.round.build.name)}"
         link = settings.ORIGIN + progress.round.get_absolute_url()
-        yield Line(name, f"{told}.", link, f"The round “{progress.round.name}”")
+        yield Line(name, f"{told}.", link, f"The round “{apart(progress.round.name)}”")
 
 
 def _count(count: int, noun: str) -> str:

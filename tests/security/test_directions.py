@@ -26,6 +26,7 @@ OVERRIDE = "\u202e"
 TURNED = f"{OVERRIDE}turned {PROBE}"
 # As it is planted: as a part of a link, with a word or a number of its own behind it.
 WHOLE = re.compile(rf"(https://\S+/)?{TURNED}( again| \d+)?")
+ISOLATED = re.compile("\u2068[^\u2068\u2069]*\u2069")  # set apart in plain text, as by <bdi>
 BLOCK = re.compile(
     "address|article|aside|blockquote|body|caption|d[dlt]|details|dialog|div|fieldset|figcaption|figure|footer|form"
     "|h[1-6]|header|hr|legend|li|main|nav|[ou]l|p|pre|section|summary|table|tbody|t[dhr]|tfoot|thead"
@@ -43,7 +44,7 @@ class Block:
 
     def faults(self) -> list[str]:
         """The pieces that turn, or are part of a piece that turns, what stands beside them."""
-        words = [(apart, " ".join(text.split())) for apart, text in self.pieces if text.strip()]
+        words = [(apart, " ".join(ISOLATED.sub("", text).split())) for apart, text in self.pieces if text.strip()]
         mixed = len(words) > 1
         return [
             text for apart, text in words if OVERRIDE in text and not apart and (mixed or not WHOLE.fullmatch(text))
@@ -118,6 +119,8 @@ def test_what_people_wrote_turns_nothing_beside_it(world: World) -> None:
     [
         (f"<p>{TURNED}</p>", False),
         (f"<p>By {TURNED}</p>", True),
+        (f"<p>By \u2068{TURNED}\u2069 today</p>", False),
+        (f"<p>By \u2068{TURNED} today</p>", True),
         (f"<p>By <bdi>{TURNED}</bdi> today</p>", False),
         (f"<p>By <a href='/'>{TURNED}</a> today</p>", True),
         (f"<p>By <a href='/'><bdi>{TURNED}</bdi></a> today</p>", False),
