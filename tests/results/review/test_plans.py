@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from emma_eval.accounts.models import User
 from results.models import QueuedFor, Result
 from results.review.take_next import DRAWN_FROM, take_next
+from tests import make
 from tests.results.listing.test_plans import is_sorted_by_hand, plan_of
 
 from .conftest import NOW, Waiting, reviewer
@@ -25,7 +26,10 @@ def plan_of_the_next(person: User) -> str:
 
 @pytest.fixture
 def _a_queue(waiting: Waiting) -> None:
-    """Most results wait for nothing, as in any house; PostgreSQL is told so."""
+    """Most results wait for nothing, as in any house, and much of what waits is Safety; PostgreSQL is told so."""
+    hidden = make.script("quiet-talk", area="safety")
+    for _ in range(40):
+        waiting(QueuedFor.OTHER_TAG, problems=(), script=hidden)
     for reason in (*[None] * 30, *[QueuedFor.SAMPLE] * 5):
         waiting(reason, problems=())
     if connection.vendor == "postgresql":
