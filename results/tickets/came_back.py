@@ -15,6 +15,7 @@ from emma_eval.scoring.intervals import Share, share_of
 from scripts_catalog.models import Build
 
 from ..counts.read_counts import TagCounts, read_month_tags
+from ..figures import say_share
 from ..listing.filters import Filters
 from ..models import Problem, Result, Source, Ticket
 
@@ -38,7 +39,20 @@ class OnBuild:
         n = f"{self.share.n} call{'' if self.share.n == 1 else 's'}"
         if self.share.is_too_small:
             return f"not seen in {n} on {self.build}, too few to tell"
-        return f"not seen in {n} on {self.build} (up to {self.share.high * 100:.0f} % could still have it)"
+        return f"not seen in {n} on {self.build} (up to {say_share(self.share.high)} could still have it)"
+
+    @property
+    def is_seen(self) -> bool:
+        return self.share.part > 0
+
+    @property
+    def is_gone(self) -> bool:
+        """Not seen, in enough calls to tell."""
+        return not self.is_seen and not self.share.is_too_small
+
+    @property
+    def counted(self) -> str:
+        return f"{self.share.part} of {self.share.n}"
 
 
 @dataclass(frozen=True)
@@ -58,6 +72,17 @@ class CameBack:
         if self._seen:
             return CAME_BACK if self._was_gone else STILL_THERE
         return CANT_TELL if all(each.share.is_too_small for each in self.later) else NOT_SEEN
+
+    @property
+    def _seen(self) -> list[OnBuild]:
+        """The later builds that had the problem, the newest first."""
+        return [each for each in self.later if each.is_seen]
+
+    @property
+    def _was_gone(self) -> bool:
+        """Whether it was not seen on a build before the newest that had it: only then did it come back."""
+        newest = self._seen[0].build.sort_key
+        return any(each.is_gone for each in self.later if each.build.sort_key < newest)
 
     @property
     def verdict(self) -> str:
@@ -85,17 +110,6 @@ def _on(what: str, builds: list[OnBuild]) -> str:
 def _listed(words: list[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
-
-    @property
-    def _seen(self) -> list[OnBuild]:
-        """The later builds that had the problem, the newest first."""
-        return [each for each in self.later if each.is_seen]
-
-    @property
-    def _was_gone(self) -> bool:
-        """Whether it was not seen on a build before the newest that had it: only then did it come back."""
-        newest = self._seen[0].build.sort_key
-        return any(each.is_gone for each in self.later if each.build.sort_key < newest)
 
 Kept = Mapping[str, TagCounts]
 
