@@ -246,7 +246,7 @@ def test_where_all_runs_of_a_script_are_alike_the_scripts_still_tell_something()
 def test_of_scripts_run_once_or_twice_the_interval_covers_the_truth_as_often_as_it_says(
     most: int, scatter: float, least: float, at_most: float
 ) -> None:
-    """Seventeen scripts of unlike hardness. With `scatter`, build a is better by more in some scripts than in others."""
+    """Seventeen unlike scripts. With `scatter`, build a is better by more in some scripts than in others."""
     rng = np.random.default_rng(31)
     covered = 0
     for _ in range(1_500):

@@ -91,7 +91,7 @@ def test_ninety_days_are_offered_first_and_a_year_is_the_longest(tester_client: 
 
 
 def test_the_address_that_revokes_leads_to_the_page_when_it_is_opened(tester_client: Client, tester: User) -> None:
-    token, sent = make_token(tester, "Nightly run", [Scope.RESULTS_READ], days=1)
+    token, _ = make_token(tester, "Nightly run", [Scope.RESULTS_READ], days=1)
     assert tester_client.get(f"/programs/{token.pk}/revoke/")["Location"] == "/programs/"
     assert ApiToken.objects.get().revoked_at is None
 
