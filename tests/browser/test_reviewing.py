@@ -34,6 +34,12 @@ def three(tess: User, script: Script, build: Build) -> list[Result]:
     return [make.result(tess, script, build, recording_link=link, **about) for _ in range(3)]
 
 
+@pytest.fixture(autouse=True)
+def _oldest_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawn from one: what these tests look at is the page of the first."""
+    monkeypatch.setattr("results.review.take_next.DRAWN_FROM", 1)
+
+
 def start(page: Page) -> None:
     page.goto("/review/")
     page.get_by_role("button", name="Next result").press("Enter")
