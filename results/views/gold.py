@@ -39,8 +39,8 @@ from ..review.gold_form import GoldForm
 from ..show_result import show_result
 
 REFUSED = (
-    "This result can’t become gold: it doesn’t wait in the queue, or somebody has begun to review it. Nothing of a "
-    "result may change for others when it becomes gold, so pick one that waits and that nobody has begun."
+    "This result can’t become gold: it doesn’t wait in the queue. Nothing of a result may change for others when it "
+    "becomes gold, so pick one that waits."
 )
 
 
