@@ -180,7 +180,7 @@ def test_the_log_is_read_page_by_page_and_each_delivery_once(
     seen, path = [], to.get_absolute_url()
     for _ in range(3):
         page = words_of(manager_client.get(path))
-        seen += [number for number in range(7) if f'id">evt_nr{number}<' in page]
+        seen += [number for number in range(7) if f'id"><bdi>evt_nr{number}<' in page]
         if "?before=" not in page:
             break
         path = to.get_absolute_url() + page.split('rel="next" href="')[1].split('"')[0]
