@@ -374,16 +374,19 @@ class BuildView(ProgramView):
 
 def _register(user: User, name: str, said: Mapping[str, Any]) -> tuple[Build, int]:
     twin = Build.objects.filter(sort_key=sort_key_of(_clean(name))).first()
-    if twin is not None:
+    if twin is not None and twin.name != _clean(name):
         raise ProblemError(Kind.CONFLICT, f"A build stands at the same place in lists: {twin}.", name=twin.name)
     form = NewBuildForm({**said, "name": name})
-    particulars = _particulars(form)
     try:
+        particulars = _particulars(form)
         return register_build(form.cleaned_data["name"], particulars, make_current=False, by=user), 201
-    except BuildExistsError:  # at the same moment, by somebody else
-        build = Build.objects.get(sort_key=sort_key_of(form.cleaned_data["name"]))
-        _change(user, build, said)
-        return build, 200
+    except (ProblemError, BuildExistsError):
+        build = _find_build(name)
+        if build is None:
+            raise
+    # Registered at the same moment, by somebody else.
+    _change(user, build, said)
+    return build, 200
 
 
 def _change(user: User, build: Build, said: Mapping[str, Any]) -> None:

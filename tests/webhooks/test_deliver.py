@@ -320,7 +320,9 @@ def test_twenty_at_once_are_each_sent_once(manager: User, receiver: Receiver, ki
             connection.close()
 
     with ThreadPoolExecutor(20) as workers:
-        assert sum(workers.map(deliver, waiting * 2)) == 20
+        while Delivery.objects.filter(state=State.WAITING).exists():  # one at a time has its owner's turn
+            list(workers.map(deliver, waiting * 2))
+            Row.objects.filter(pk__in=waiting, done_at=None).update(next_try_at=timezone.now())
     assert len(receiver.heard) == 20
     assert len({heard.headers["webhook-id"] for heard in receiver.heard}) == 20
     assert all(Webhook(to.secret).verify(heard.body, heard.headers) for heard in receiver.heard)
