@@ -6,21 +6,16 @@ from typing import Any
 
 from django import forms
 
-from scripts_catalog import taxonomy
-
 from ..filing.forms import TextField
-from ..filing.places import GroupRow, groups_of, read_places, strangers_in
+from ..filing.places import read_places
 from ..filing.rules import has_words
-from ..filing.typed import place_name
 from ..models import MOST_REASON_CHARACTERS
-from .review_form import check_none_is_meant, fields_of
+from .tags_form import TagsForm, fields_of
 
 
-class GoldForm(forms.Form):
+class GoldForm(TagsForm):
     """Begins with `tags` and `why`: the answer that is there, or the tags as they were filed."""
 
-    problems = forms.Field(required=False)
-    no_problem = forms.BooleanField(required=False)
     why = TextField(
         label="Why this is the answer",
         help_text="Reviewers read it beside their own answer, after they have given it.",
@@ -31,25 +26,7 @@ class GoldForm(forms.Form):
     tags: tuple[str, ...]
 
     def __init__(self, data: Any = None, *, tags: list[str], why: str = "") -> None:
-        super().__init__(data, initial={**fields_of(tags), "why": why})
-        self.before = tags
-
-    @property
-    def typed(self) -> Any:
-        return self.data if self.is_bound else self.initial
-
-    @property
-    def pickable(self) -> list[str]:
-        """Tags of now, and retired ones that the answer has already."""
-        return [key for key, tag in taxonomy.TAG_BY_KEY.items() if tag.retired_in is None or key in self.before]
-
-    @property
-    def groups(self) -> list[GroupRow]:
-        return groups_of(self.pickable, lambda tag: str(self.typed.get(place_name(tag)) or ""))
-
-    @property
-    def strangers(self) -> list[tuple[str, str]]:
-        return strangers_in(self.typed, self.pickable)
+        super().__init__(data, before=tags, initial={**fields_of(tags), "why": why})
 
     def clean_why(self) -> str:
         why = str(self.cleaned_data["why"] or "").strip()
@@ -67,6 +44,6 @@ class GoldForm(forms.Form):
         for fault in faults:
             self.add_error("problems", fault)
         if not faults:
-            check_none_is_meant(self, places.tags, self.before)
+            self.check_none_is_meant(places.tags)
         self.tags = places.tags
         return self.cleaned_data

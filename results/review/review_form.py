@@ -10,54 +10,34 @@ from django import forms
 from scripts_catalog import taxonomy
 
 from ..filing.forms import TextField, sentence
-from ..filing.places import GroupRow, groups_of, read_places, strangers_in
+from ..filing.places import read_places
 from ..filing.rules import Code, Fault, has_words
-from ..filing.typed import place_name
 from ..models import MOST_REASON_CHARACTERS
 from .compare_tags import Comparison, compare_tags, label_of
 from .file_review import Judged
 from .keep_draft import Fields
 from .reasons import OTHER_TAGS
+from .tags_form import TagsForm, fields_of
 
 RIGHT, CHANGED = "right", "changed"
 JUDGED = ((RIGHT, "The tags are right"), (CHANGED, "I change them"))
 UNSAID = "Say whether the tags are right."
 
 
-class ReviewForm(forms.Form):
+class ReviewForm(TagsForm):
     """A review of tags that were filed as `filed`. Its places begin as the tester's, so that only changes are work."""
 
     typed_by = forms.CharField(required=False, widget=forms.HiddenInput)
     judged = forms.ChoiceField(
         choices=JUDGED, error_messages={"required": UNSAID, "invalid_choice": UNSAID}, widget=forms.RadioSelect
     )
-    problems = forms.Field(required=False)
-    no_problem = forms.BooleanField(required=False)
     reason = TextField(required=False)
 
     says: Judged
 
     def __init__(self, data: Any = None, *, filed: Sequence[str], reviewer: int, draft: Fields | None = None) -> None:
-        super().__init__(data, initial=draft or fields_of(filed))
-        self.filed = tuple(filed)
+        super().__init__(data, before=filed, initial=draft or fields_of(filed))
         self.reviewer = reviewer
-
-    @property
-    def typed(self) -> Any:
-        return self.data if self.is_bound else self.initial
-
-    @property
-    def pickable(self) -> list[str]:
-        """Tags of now, and retired ones that the tester picked while they were there."""
-        return [key for key, tag in taxonomy.TAG_BY_KEY.items() if tag.retired_in is None or key in self.filed]
-
-    @property
-    def groups(self) -> list[GroupRow]:
-        return groups_of(self.pickable, lambda tag: str(self.typed.get(place_name(tag)) or ""))
-
-    @property
-    def strangers(self) -> list[tuple[str, str]]:
-        return strangers_in(self.typed, self.pickable)
 
     def clean(self) -> dict[str, Any]:
         self._check_whose_it_is()
@@ -65,9 +45,9 @@ class ReviewForm(forms.Form):
         for fault in (*places.faults, *self._faults_of(places.tags)):
             self.add_error("problems", fault)
         self.says = Judged(places.tags, (self.cleaned_data.get("reason") or "").strip())
-        self._check_what_is_said(compare_tags(self.filed, places.tags))
+        self._check_what_is_said(compare_tags(self.before, places.tags))
         if "problems" not in self.errors:
-            check_none_is_meant(self, places.tags, self.filed)
+            self.check_none_is_meant(places.tags)
         return self.cleaned_data
 
     def _check_whose_it_is(self) -> None:
@@ -95,22 +75,8 @@ class ReviewForm(forms.Form):
             self.add_error("reason", f"At most {MOST_REASON_CHARACTERS:,} characters can be kept: take out {over:,}.")
 
 
-def check_none_is_meant(form: forms.Form, tags: Sequence[str], before: Sequence[str]) -> None:
-    """Whoever empties a list says that there was no problem: a tag that was taken out unawares says nothing."""
-    is_said = form.cleaned_data.get("no_problem")
-    if before and not tags and not is_said:
-        form.add_error("no_problem", "Your list is empty: say that there was no problem, or pick those there were.")
-    if tags and is_said:
-        form.add_error("no_problem", "You say that there was no problem, and your list has some: it can’t be both.")
-
-
 def _asks_for_words(found: Comparison) -> str:
     other = next((tag for tag in found.added if tag in OTHER_TAGS), None)
     if other is not None:
         return f"You added “{label_of(other)}”: say in a few words what it is."
     return "Say in a few words why your tags differ from the tester’s."
-
-
-def fields_of(tags: Sequence[str]) -> Fields:
-    """The places of tags, as the form has them."""
-    return {place_name(tag): str(place) for place, tag in enumerate(tags, 1)}

@@ -45,6 +45,7 @@ from ..live_call.telling import (
 )
 from ..live_call.wait_for_results import set_aside
 from ..models import Call, Run
+from .by_script import refuse
 
 MOST_BYTES_OF_A_BATCH = 500_000
 
@@ -134,19 +135,15 @@ def _uuid_in(request: UserRequest, name: str) -> uuids.UUID | None:
 @at_most("telling of a call", "TELLINGS_A_MINUTE")
 def _answer_script(request: UserRequest, call: Call) -> JsonResponse:
     if number_in(request.headers.get("Content-Length")) > MOST_BYTES_OF_A_BATCH:
-        return _refused(413, "too_large", "This is more than the page may tell at once.")
+        return refuse(413, "too_large", "This is more than the page may tell at once.")
     now = timezone.now()
     try:
         telling = read_telling(json.loads(request.body))
     except MalformedError as fault:
-        return _refused(422, "malformed", str(fault))
+        return refuse(422, "malformed", str(fault))
     except (ValueError, RecursionError):
-        return _refused(422, "malformed", "The site did not understand this.")
+        return refuse(422, "malformed", "The site did not understand this.")
     return JsonResponse(_told(keep_telling(call, telling, now, request.headers.get("User-Agent", "")), now))
-
-
-def _refused(status: int, error: str, words: str) -> JsonResponse:
-    return JsonResponse({"error": error, "message": words}, status=status)
 
 
 def _told(kept: Kept, now: datetime) -> dict[str, object]:
@@ -195,7 +192,7 @@ def _answer_form(request: UserRequest, call: Call) -> HttpResponseBase:
     now = timezone.now()
     telling = _telling_of(request, act, call.elapsed_ms(now) or 0)
     if telling is None:
-        return _refused(422, "malformed", "The site did not understand this.")
+        return refuse(422, "malformed", "The site did not understand this.")
     kept = keep_telling(call, telling, now, request.headers.get("User-Agent", ""))
     for refused in kept.refused:
         messages.warning(request, refused.why)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -41,6 +40,7 @@ from ..review.show_queue import show_queue
 from ..review.show_reviews import show_review
 from ..review.take_next import take_next
 from ..show_result import Shown, show_result
+from .by_script import object_with_fields, refuse
 from .filing import SeeOther
 
 MOST_BYTES_OF_A_DRAFT = 50_000
@@ -96,7 +96,7 @@ class ReviewPage:
 
     @property
     def filed_tags(self) -> str:
-        return ",".join(self.form.filed)
+        return ",".join(self.form.before)
 
     @property
     def errors(self) -> list[tuple[str, str]]:
@@ -285,21 +285,18 @@ def review_save(request: UserRequest, pk: int) -> HttpResponseBase:
     """Keep what is typed, and the result in hand. Every answer is JSON that the page can act on."""
     result = _seen(request, pk)
     if number_in(request.headers.get("Content-Length")) > MOST_BYTES_OF_A_DRAFT:
-        return _refused(413, "too_large", "This is too long to be saved. Shorten the reason.")
+        return refuse(413, "too_large", "This is too long to be saved. Shorten the reason.")
     asked = _read_save(request.body)
     if asked is None:
-        return _refused(400, "malformed", "The site did not understand this review.")
+        return refuse(400, "malformed", "The site did not understand this review.")
     if asked.typed_by not in {"", str(request.user.pk)}:
-        return _refused(401, "someone_else", "Somebody else is signed in now.")
+        return refuse(401, "someone_else", "Somebody else is signed in now.")
     return _answer_save(request, result, asked)
 
 
 def _read_save(body: bytes) -> Save | None:
-    try:
-        asked = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(asked, dict) or not isinstance(asked.get("fields"), dict):
+    asked = object_with_fields(body)
+    if asked is None:
         return None
     edition, version = number_in(str(asked.get("edition"))), number_in(str(asked.get("result_version")))
     return Save(min(edition, 2**31), min(version, 2**31), str(asked.get("typed_by", "")), fields_in(asked["fields"]))
@@ -316,9 +313,9 @@ def _answer_save(request: UserRequest, result: Result, asked: Save) -> HttpRespo
     except FiledError:
         return JsonResponse({"error": "filed", "filed": result.get_absolute_url()}, status=409)
     except NotBegunError:
-        return _refused(409, "not_begun", "You have not begun this review.")
+        return refuse(409, "not_begun", "You have not begun this review.")
     except ChangedElsewhereError:
-        return _refused(409, "changed", "Another tab has changed this review. Open it anew to go on from there.")
+        return refuse(409, "changed", "Another tab has changed this review. Open it anew to go on from there.")
     return JsonResponse(_answer(result, kept))
 
 
@@ -331,10 +328,6 @@ def _answer(result: Result, kept: Kept) -> dict[str, object]:
         "message": _in_words(kept.error) if kept.error else "",
         "version": result.version,
     }
-
-
-def _refused(status: int, error: str, words: str) -> HttpResponse:
-    return JsonResponse({"error": error, "message": words}, status=status)
 
 
 # --- the pick between several ----------------------------------------------------------------------------

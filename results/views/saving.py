@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import uuid as uuids
 from dataclasses import dataclass
 
@@ -18,6 +17,7 @@ from ..filing.rules import without_control_characters
 from ..filing.save_draft import ChangedElsewhereError, FiledAlreadyError, TooManyDraftsError, save_draft
 from ..filing.typed import Typed, number_in, typed_in
 from ..models import Draft, Result
+from .by_script import object_with_fields, refuse
 
 MOST_BYTES_OF_A_DRAFT = 200_000
 MOST_SAVES = 2**31 - 2
@@ -37,12 +37,12 @@ class Save:
 def save(request: UserRequest, uuid: uuids.UUID) -> HttpResponseBase:
     """Save, or say why not."""
     if number_in(request.headers.get("Content-Length")) > MOST_BYTES_OF_A_DRAFT:
-        return _refused(413, "too_large", "This is too long to be saved. Shorten the comment.")
+        return refuse(413, "too_large", "This is too long to be saved. Shorten the comment.")
     asked = _read(request.body)
     if asked is None:
-        return _refused(400, "malformed", "The site did not understand this draft.")
+        return refuse(400, "malformed", "The site did not understand this draft.")
     if asked.typed_by not in {"", str(request.user.pk)}:
-        return _refused(401, "someone_else", "Somebody else is signed in now.")
+        return refuse(401, "someone_else", "Somebody else is signed in now.")
     script = get_object_or_404(Script.objects.visible_to(request.user), slug=asked.script)
     if Draft.objects.hidden_from(request.user).filter(uuid=uuid).exists():
         raise Http404
@@ -51,11 +51,8 @@ def save(request: UserRequest, uuid: uuids.UUID) -> HttpResponseBase:
 
 def _read(body: bytes) -> Save | None:
     """What the body asks for, or None if it is anything else than {version, script, typed_by, fields}."""
-    try:
-        asked = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(asked, dict) or not isinstance(asked.get("fields"), dict):
+    asked = object_with_fields(body)
+    if asked is None:
         return None
     version, script = asked.get("version"), asked.get("script")
     if type(version) is not int or not 0 <= version < MOST_SAVES:
@@ -77,9 +74,5 @@ def _answer_save(user: User, uuid: uuids.UUID, script: Script, asked: Save) -> H
         answer = {"error": "changed", "version": there.version, "saved_at": there.saved_at, "fields": there.fields}
         return JsonResponse(answer, status=409)
     except TooManyDraftsError:
-        return _refused(409, "too_many", "You have 200 drafts. Discard some on your to-do page.")
+        return refuse(409, "too_many", "You have 200 drafts. Discard some on your to-do page.")
     return JsonResponse({"version": saved.version, "saved_at": saved.saved_at})
-
-
-def _refused(status: int, error: str, words: str) -> HttpResponse:
-    return JsonResponse({"error": error, "message": words}, status=status)
