@@ -49,7 +49,7 @@ def publish_version(
     """
     with transaction.atomic():
         known = Script.objects.visible_to(by) if by else Script.objects.all()
-        script = known.select_for_update().get(pk=script.pk)
+        script = known.select_for_update(no_key=True).get(pk=script.pk)
         latest = ScriptVersion.objects.filter(script=script).latest("number")
         changed = wording.changed_from(latest.wording)
         if not changed:

@@ -43,7 +43,7 @@ def register_build(name: str, particulars: Particulars, *, make_current: bool, b
 def change_build(build: Build, particulars: Particulars, *, by: User) -> bool:
     """Whether anything changed. The name stays: results hold it."""
     with transaction.atomic():
-        build = Build.objects.select_for_update().get(pk=build.pk)
+        build = Build.objects.select_for_update(no_key=True).get(pk=build.pk)
         changed = [name for name, value in asdict(particulars).items() if getattr(build, name) != value]
         if changed:
             Build.objects.filter(pk=build.pk).update(**asdict(particulars))
@@ -54,7 +54,7 @@ def change_build(build: Build, particulars: Particulars, *, by: User) -> bool:
 def make_build_current(build: Build, by: User) -> bool:
     """Whether another one was current until now. Two at once take turns at the site's row, and the later one stays."""
     with transaction.atomic():
-        Site.objects.select_for_update().get_or_create(pk=1)
+        Site.objects.select_for_update(no_key=True).get_or_create(pk=1)
         if Build.objects.current_build() == build:
             return False
         Build.objects.filter(is_current=True).update(is_current=False)

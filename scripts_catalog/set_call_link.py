@@ -13,7 +13,7 @@ from .models import Site
 def set_call_link(link: str, by: User) -> bool:
     """Whether it changed. An empty link takes it away."""
     with transaction.atomic():
-        site, _ = Site.objects.select_for_update().get_or_create(pk=1)
+        site, _ = Site.objects.select_for_update(no_key=True).get_or_create(pk=1)
         if site.call_link == link:
             return False
         Site.objects.filter(pk=1).update(call_link=link)

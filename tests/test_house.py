@@ -39,6 +39,14 @@ def test_the_package_of_the_house_is_empty_so_that_its_core_can_be_imported_alon
     assert (ROOT / "emma_eval" / "__init__.py").read_text() == ""
 
 
+def test_no_lock_of_a_row_waits_for_who_only_refers_to_it() -> None:
+    """The trail's line names its actor: FOR UPDATE would let two who change each other wait for each other forever."""
+    sources = {path: path.read_text() for path in tracked("emma_eval/*.py", "scripts_catalog/*.py", "results/*.py")}
+    locks = {path.name: re.findall(r"select_for_update\(([^)]*)", text) for path, text in sources.items()}
+    assert [name for name, found in locks.items() if any("no_key=True" not in each for each in found)] == []
+    assert sum(map(len, locks.values())) > 10
+
+
 def test_no_import_contract_has_an_exception() -> None:
     assert "ignore_imports" not in (ROOT / "pyproject.toml").read_text()
 

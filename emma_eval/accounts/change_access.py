@@ -97,13 +97,13 @@ def _record(by: User | None, action: str, training: Training) -> None:
 
 def _somebody_is_there(user: User) -> None:
     """Looked at under a lock, so that nobody is erased meanwhile."""
-    if User.objects.select_for_update().get(pk=user.pk).erased_at is not None:
+    if User.objects.select_for_update(no_key=True).get(pk=user.pk).erased_at is not None:
         raise ErasedError
 
 
 def another_administrator_stays(leaving: User) -> None:
     """Looked at under a lock, so that two administrators can't remove each other at the same moment."""
-    group = Group.objects.select_for_update().get(name=Role.ADMINISTRATOR.value)
+    group = Group.objects.select_for_update(no_key=True).get(name=Role.ADMINISTRATOR.value)
     others = User.objects.filter(groups=group, is_active=True).exclude(pk=leaving.pk)
     if not any(other.has_joined for other in others):
         raise LastAdministratorError

@@ -21,7 +21,7 @@ def comment_on(by: User, result: Result, text: str) -> Comment:
     """Add a comment, and tell those who follow. The same words again, sent twice in a hurry, are one comment."""
     with transaction.atomic():
         # Turns are taken at the result, so that a form that is sent twice at once finds its own first comment.
-        Result.objects.select_for_update(of=("self",)).get(pk=result.pk)
+        Result.objects.select_for_update(no_key=True, of=("self",)).get(pk=result.pk)
         last = Comment.objects.filter(result=result, by=by).order_by("-id").first()
         if last is not None and _is_again(last, text):
             return last

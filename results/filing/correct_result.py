@@ -91,7 +91,7 @@ def correct_result(by: User, result: Result, filing: Filing, *, based_on: int) -
 def _lock_call(result: Result) -> dict[int, Result]:
     """The result and its tester's others of the call, by key; locked in one order, so that nobody waits in a ring."""
     of_the_call = Q(pk=result.pk) | Q(call_uuid=result.call_uuid, tester=result.tester_id)
-    found = Result.objects.filter(of_the_call).select_for_update(of=("self",)).order_by("pk")
+    found = Result.objects.filter(of_the_call).select_for_update(no_key=True, of=("self",)).order_by("pk")
     return {each.pk: each for each in found.select_related("script", "build", "script_version__script")}
 
 

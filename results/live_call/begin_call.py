@@ -65,7 +65,7 @@ def take_off_script(call: Call, run: int) -> bool:
     """
     with transaction.atomic():
         take_turn(call.tester)
-        Call.objects.select_for_update().get(pk=call.pk)
+        Call.objects.select_for_update(no_key=True).get(pk=call.pk)
         runs = list(call.runs.select_related("script"))
         found = next((each for each in runs if each.pk == run), None)
         if found is None or not may_be_taken_off(found, len(runs)):

@@ -52,7 +52,7 @@ class Kept:
 def keep_telling(call: Call, telling: Telling, now: datetime, user_agent: str = "") -> Kept:
     """Keep a batch that was received at `now`; one page at a time has the call."""
     with transaction.atomic():
-        kept = Kept(Call.objects.select_for_update().get(pk=call.pk))
+        kept = Kept(Call.objects.select_for_update(no_key=True).get(pk=call.pk))
         _begin(kept.call, telling.begun, now)
         _keep_moments(kept, telling.moments, now)
         _keep_runs(kept, telling, now)

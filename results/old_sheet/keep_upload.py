@@ -144,7 +144,7 @@ def import_upload(upload: SheetUpload, agreed: int) -> SheetUpload:
     The sheet is gone through again; OtherThanShownError when it would not add the number that was `agreed`.
     """
     with transaction.atomic():
-        upload = SheetUpload.objects.select_for_update().get(pk=upload.pk)
+        upload = SheetUpload.objects.select_for_update(no_key=True).get(pk=upload.pk)
         if upload.imported_at is None:
             found = import_sheet(upload.path, upload.owner, upload.name, only_good=True, agreed=agreed)
             upload.report = asdict(Report.of(found))

@@ -90,7 +90,7 @@ def import_large_sheet(uuid: str) -> None:
     try:
         with transaction.atomic():
             # However long it takes: no other worker can take the row of the outbox before this transaction ends.
-            Row.objects.select_for_update().get(pk=upload.work_id)
+            Row.objects.select_for_update(no_key=True).get(pk=upload.work_id)
             import_upload(upload, upload.agreed)
     except OtherThanShownError:
         order_look(upload, has_changed=True)

@@ -96,7 +96,7 @@ def queue_rows(rows: ResultQuerySet, reason: QueuedFor) -> int:
     """
     with transaction.atomic():
         open_ones = rows.filter(reviewed_at=None).order_by("pk")
-        keys = list(open_ones.select_for_update(of=("self",)).values_list("pk", flat=True))
+        keys = list(open_ones.select_for_update(no_key=True, of=("self",)).values_list("pk", flat=True))
         return Result.objects.filter(pk__in=keys).update(queued_for=reason)
 
 

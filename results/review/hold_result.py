@@ -68,5 +68,5 @@ def let_go(reviewer: User, result: Result) -> None:
 
 def lock(pk: int) -> Result:
     """The result as it is now, and nobody else writes it or its reviews until the transaction ends."""
-    found = Result.objects.select_for_update(of=("self",))
+    found = Result.objects.select_for_update(no_key=True, of=("self",))
     return found.select_related("script", "script_version__script", "build", "tester").get(pk=pk)

@@ -88,7 +88,7 @@ def _take_one(rows: ResultQuerySet, reviewer: User, now: datetime) -> Result | N
     passed: set[int] = set()
     while keys := _most_pressing(rows, passed):
         key = secrets.choice(keys)
-        taken = rows.filter(pk=key).select_for_update(skip_locked=True, of=("self",)).first()
+        taken = rows.filter(pk=key).select_for_update(no_key=True, skip_locked=True, of=("self",)).first()
         if taken is not None and hold_of_another(reviewer, taken, now) is None:
             hold(reviewer, taken, now)
             begin(reviewer, taken)

@@ -62,7 +62,7 @@ def change_round(by: User, found: Round, plan: Plan, *, opened_as: str = "") -> 
     `opened_as`: what `as_seen` said when the round was opened to be changed. Raises ChangedMeanwhileError where it
     says otherwise by now; then nothing is changed.
     """
-    round_ = Round.objects.select_for_update().get(pk=found.pk)
+    round_ = Round.objects.select_for_update(no_key=True).get(pk=found.pk)
     if opened_as and opened_as != as_seen(by, round_):
         raise ChangedMeanwhileError
     before, was_covered = _facts(round_), _is_covered(round_)

@@ -39,7 +39,9 @@ def link_ticket(by: User, link: str, title: str, about: About) -> Ticket:
         "build": about.build,
     }
     with transaction.atomic():
-        Build.objects.select_for_update().get(pk=about.build.pk)  # those who send the same at once take turns
+        Build.objects.select_for_update(no_key=True).get(
+            pk=about.build.pk
+        )  # those who send the same at once take turns
         there = Ticket.objects.filter(closed_at=None, **said).first()
         if there is not None:
             return there

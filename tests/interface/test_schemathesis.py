@@ -32,8 +32,8 @@ WHOLE = "examples,coverage,fuzzing,stateful"
 ROUNDS = {
     Role.TESTER: (WHOLE, 3, 900),
     Role.EVAL_TEAM: (WHOLE, 3, 900),
-    Role.MANAGER: ("examples,fuzzing,stateful", 3, 100),
-    Role.ADMINISTRATOR: ("examples,fuzzing,stateful", 3, 100),
+    Role.MANAGER: ("examples,fuzzing,stateful", 3, 60),
+    Role.ADMINISTRATOR: ("examples,fuzzing,stateful", 3, 60),
 }
 FOR_THE_TEAM = ("Reviews", "Figures", "Rounds")
 NOT_FOR = {Role.TESTER: FOR_THE_TEAM, Role.ADMINISTRATOR: FOR_THE_TEAM}

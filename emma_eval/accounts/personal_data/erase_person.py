@@ -27,7 +27,7 @@ def erase_person(user: User, by: User) -> bool:
     """False where they are erased already. Raises OwnAccountError, LastAdministratorError: then nothing is changed."""
     if user.pk == by.pk:
         raise OwnAccountError
-    found = User.objects.select_for_update().get(pk=user.pk)
+    found = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if found.erased_at is not None:
         return False
     if found.has_role(Role.ADMINISTRATOR) and found.is_active:

@@ -56,7 +56,7 @@ def _account_brought_up_to_date(claims: Claims, sign_on: SignOn) -> User:
 
 
 def _known(claims: Claims, sign_on: SignOn) -> User | None:
-    return User.objects.select_for_update().filter(pk__in=_accounts(sign_on, uid=claims.subject)).first()
+    return User.objects.select_for_update(no_key=True).filter(pk__in=_accounts(sign_on, uid=claims.subject)).first()
 
 
 def _of_address(claims: Claims, sign_on: SignOn) -> User | None:
@@ -64,7 +64,7 @@ def _of_address(claims: Claims, sign_on: SignOn) -> User | None:
 
     An address that is given on to a newcomer does not hand over the account of the one who had it before.
     """
-    user = User.objects.select_for_update().filter(email=claims.email).first()
+    user = User.objects.select_for_update(no_key=True).filter(email=claims.email).first()
     if user is None or not user.is_active:
         return user
     if _accounts(sign_on, user=user).exists():
