@@ -17,8 +17,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from emma_eval.accounts.role import Role
 from emma_eval.knock import find_free, is_free, is_ready
+from results.demo import PEOPLE
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -120,7 +120,7 @@ def test_it_starts_says_where_and_who_and_stops_whole(start: Callable[..., Site]
         text=True,
         check=False,
     )
-    assert told.stdout.splitlines()[-1:] == [str(len(Role))], told.stderr
+    assert told.stdout.splitlines()[-1:] == [str(len(PEOPLE))], told.stderr
 
     assert site.stop(signal.SIGINT) == 0
     assert site.parts() == []
