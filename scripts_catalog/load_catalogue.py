@@ -22,9 +22,12 @@ class Outcome(StrEnum):
 
 
 def load_catalogue(entries: Iterable[Entry]) -> dict[str, Outcome]:
-    """What became of each slug, in one transaction. Running it again changes nothing."""
+    """What became of each slug, in one transaction. Running it again changes nothing.
+
+    In one order, as an import of scripts: so that no two wait for each other in a ring.
+    """
     with transaction.atomic():
-        return {entry.slug: _load(entry) for entry in entries}
+        return {entry.slug: _load(entry) for entry in sorted(entries, key=lambda entry: entry.slug)}
 
 
 def _load(entry: Entry) -> Outcome:

@@ -51,10 +51,11 @@ def take_over_roles(user: User, roles: Iterable[Role]) -> None:
 @transaction.atomic
 def deactivate(user: User, by: User | None) -> None:
     """The person can't sign in any more and is signed out; what they filed stays. Raises LastAdministratorError."""
-    if not user.is_active:
+    found = lock_people(user.pk)[user.pk]
+    if not found.is_active:
         return
-    if user.has_role(Role.ADMINISTRATOR):
-        another_administrator_stays(user)
+    if found.has_role(Role.ADMINISTRATOR):
+        another_administrator_stays(found)
     User.objects.filter(pk=user.pk).update(is_active=False)
     audit.record(by, "deactivated an account", about=user)
     Session.objects.of(user).delete()
@@ -63,7 +64,8 @@ def deactivate(user: User, by: User | None) -> None:
 @transaction.atomic
 def reactivate(user: User, by: User | None) -> None:
     """Give an account back; one that was erased is nobody's any more."""
-    if user.is_active or user.erased_at is not None:
+    found = lock_people(user.pk)[user.pk]
+    if found.is_active or found.erased_at is not None:
         return
     User.objects.filter(pk=user.pk).update(is_active=True)
     audit.record(by, "reactivated an account", about=user)
@@ -95,14 +97,27 @@ def _record(by: User | None, action: str, training: Training) -> None:
     audit.record(by, action, about=training.user, starts_on=starts_on, ends_on=ends_on, source=source)
 
 
+def lock_people(*people: int) -> dict[int, User]:
+    """These accounts as they are now, by key: nobody else changes them until the transaction ends.
+
+    People come before the group of administrators, and among themselves in the order of their keys, whatever is done
+    to them: so that no two acts wait for each other in a ring.
+    """
+    found = User.objects.select_for_update(no_key=True).filter(pk__in=people).order_by("pk")
+    return {each.pk: each for each in found}
+
+
 def _somebody_is_there(user: User) -> None:
     """Looked at under a lock, so that nobody is erased meanwhile."""
-    if User.objects.select_for_update(no_key=True).get(pk=user.pk).erased_at is not None:
+    if lock_people(user.pk)[user.pk].erased_at is not None:
         raise ErasedError
 
 
 def another_administrator_stays(leaving: User) -> None:
-    """Looked at under a lock, so that two administrators can't remove each other at the same moment."""
+    """Looked at under a lock, so that two administrators can't remove each other at the same moment.
+
+    Whoever is leaving must be locked before (`lock_people`).
+    """
     group = Group.objects.select_for_update(no_key=True).get(name=Role.ADMINISTRATOR.value)
     others = User.objects.filter(groups=group, is_active=True).exclude(pk=leaving.pk)
     if not any(other.has_joined for other in others):

@@ -17,7 +17,7 @@ from ..announce import announce_corrected
 from ..counts.keep_counts import Tally
 from ..models import DIMENSION_KEYS, Change, ProblemOrder, Result
 from ..review.reasons import reason_after
-from .file_result import Filed, content_of, content_of_filing, put_content, write_problems
+from .file_result import Filed, content_of, content_of_filing, put_content, take_turn, write_problems
 from .follow_call import follow_build
 from .rules import Code, Fault, Filing, Ratings, fault_of_link
 from .tell_history import label_of
@@ -71,6 +71,9 @@ def correct_result(by: User, result: Result, filing: Filing, *, based_on: int) -
     have passed `rules.faults_of`. The script and its version stay as they were filed.
     """
     with transaction.atomic():
+        take_turn(
+            result.tester
+        )  # filing and calls take it too: they reach the call and its results the other way round
         of_the_call = _lock_call(result)
         current = of_the_call.pop(result.pk)
         if current.reviewed_at is not None:

@@ -32,4 +32,7 @@ def follow_build(result: Result) -> None:
 def forget_on_open_results(tester: int, call_uuid: uuid.UUID) -> None:
     """Of a call that is kept from some, its results that everybody may see must not tell that there was a page."""
     results = Result.objects.filter(tester=tester, call_uuid=call_uuid, filed_as_safety=False)
-    results.update(**dict.fromkeys(NOTED, ""))
+    # In the order in which a correction locks the results of a call: so that no two wait for each other in a ring.
+    locked = results.select_for_update(no_key=True, of=("self",)).order_by("pk")
+    keys = list(locked.values_list("pk", flat=True))
+    Result.objects.filter(pk__in=keys).update(**dict.fromkeys(NOTED, ""))

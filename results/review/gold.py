@@ -93,9 +93,10 @@ def keep_within_share(reason: int | None, *, is_safety: bool, now: datetime) -> 
         return 0
     waiting = Result.objects.filter(queued_for=reason, filed_as_safety=is_safety).order_by()[:DRAWN_FROM].count()
     surplus = keys[: max(0, len(keys) - waiting * settings.GOLD_SHARE // 100)]
-    rows = GoldAnswer.objects.select_for_update(no_key=True, skip_locked=True).filter(pk__in=surplus).order_by("pk")
-    free = list(rows.values_list("pk", flat=True))
-    return GoldAnswer.objects.filter(pk__in=free, retired_at=None).update(retired_at=now)
+    with transaction.atomic():
+        rows = GoldAnswer.objects.select_for_update(no_key=True, skip_locked=True).filter(pk__in=surplus).order_by("pk")
+        free = list(rows.values_list("pk", flat=True))
+        return GoldAnswer.objects.filter(pk__in=free, retired_at=None).update(retired_at=now)
 
 
 def keep_all_within_share(now: datetime) -> int:

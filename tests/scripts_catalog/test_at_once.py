@@ -12,7 +12,9 @@ import pytest
 from django.db import connection
 
 from emma_eval.accounts.models import User
-from scripts_catalog.models import Build, Script
+from scripts_catalog.catalogue_file import Entry
+from scripts_catalog.import_scripts import Plan, PlanChangedError, import_scripts, plan_import
+from scripts_catalog.models import Build, Script, ScriptVersion
 from scripts_catalog.publish_version import SlugTakenError, StaleError, publish_script, publish_version
 from scripts_catalog.register_build import make_build_current
 from tests import make
@@ -69,3 +71,22 @@ def test_however_many_are_made_current_one_is(eval_member: User) -> None:
     make_build_current(builds[0], eval_member)
     assert all(answer in {True, False} for answer in at_once(lambda n: make_build_current(builds[n], eval_member)))
     assert Build.objects.filter(is_current=True).count() == 1
+
+
+def test_two_files_of_the_same_scripts_in_other_orders_keep_nobody_waiting(eval_member: User) -> None:
+    for number in range(4):
+        entries = [Entry(f"script-{number}-{place}", replace(PLAIN, title=f"Title {place}")) for place in range(12)]
+        for entry in entries[:6]:
+            publish_script(entry.slug, PLAIN, by=eval_member)
+        files = [entries, entries[::-1]]
+
+        def read(which: int, files: list[list[Entry]] = files) -> Any:
+            entries = files[which % 2]
+            try:
+                return import_scripts(entries, plan_import(entries, eval_member).digest, by=eval_member)
+            except PlanChangedError as refused:
+                return type(refused)
+
+        answers = at_once(read)
+        assert [answer for answer in answers if answer is not PlanChangedError and not isinstance(answer, Plan)] == []
+        assert ScriptVersion.objects.filter(script__slug__startswith=f"script-{number}-").count() == 12 + 6

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from .. import audit
-from ..change_access import another_administrator_stays
+from ..change_access import another_administrator_stays, lock_people
 from ..models import ApiToken, Invitation, Training, User
 from ..roles import Role
 from ..session_store import Session
@@ -24,10 +24,14 @@ class OwnAccountError(Exception):
 
 @transaction.atomic
 def erase_person(user: User, by: User) -> bool:
-    """False where they are erased already. Raises OwnAccountError, LastAdministratorError: then nothing is changed."""
+    """False where they are erased already. Raises OwnAccountError, LastAdministratorError: then nothing is changed.
+
+    Both are locked: an address is a key of its table, so whoever takes it away waits for all that names the account,
+    such as the line of the trail in which that person erases somebody at the same moment.
+    """
     if user.pk == by.pk:
         raise OwnAccountError
-    found = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    found = lock_people(user.pk, by.pk)[user.pk]
     if found.erased_at is not None:
         return False
     if found.has_role(Role.ADMINISTRATOR) and found.is_active:

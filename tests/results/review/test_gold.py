@@ -120,6 +120,7 @@ def test_in_a_short_queue_or_without_a_share_it_is_answered_once(
 
 
 @pytest.mark.data_layer
+@pytest.mark.django_db(transaction=True)  # as the hourly look is: in no transaction of somebody else's
 def test_a_queue_that_grew_shorter_by_itself_keeps_less_of_it(rae: User, waiting: Waiting, gilded: Gilded) -> None:
     gold, others = gilded(), [waiting() for _ in range(12)]
     file_review(rae, gold.pk, Judged(TAGS, "So."), based_on=1, now=NOW)
