@@ -96,10 +96,15 @@ def _mean(cell: Cell) -> SafeString:
 
 @dataclass(frozen=True)
 class Ranking:
-    """A ranking as items of a list: the first ten, and the others."""
+    """A ranking as items of a list: the first five, what is left of the first ten, and the others."""
 
     first: SafeString
+    more: SafeString
     others: SafeString
+
+
+FEW_RANKED = 5
+_PARTS_OF_RANKING = (slice(FEW_RANKED), slice(FEW_RANKED, MOST_RANKED), slice(MOST_RANKED, None))
 
 
 def ranking_of(ranked: Sequence[Shown], *, names_script: bool) -> Ranking:
@@ -108,7 +113,7 @@ def ranking_of(ranked: Sequence[Shown], *, names_script: bool) -> Ranking:
     items = [
         _problem(place, shown, results, names_script=names_script) for place, shown in zip(places, ranked, strict=True)
     ]
-    return Ranking(together(items[:MOST_RANKED]), together(items[MOST_RANKED:]))
+    return Ranking(*(together(items[part]) for part in _PARTS_OF_RANKING))
 
 
 def _places(counts: Sequence[int]) -> list[str]:

@@ -37,8 +37,11 @@ class Said:
 
 @dataclass(frozen=True)
 class Returning:
+    """`is_bare`: n is too small everywhere, so that the chart has nothing to draw."""
+
     chart: SafeString
     differences: tuple[Said, ...]
+    is_bare: bool
 
     @property
     def compared(self) -> list[Said]:
@@ -72,7 +75,8 @@ def compare_returning(counted: ByScript, rows: Rows) -> Returning:
             )
         )
     title = "Mean ratings of returning and of first-time users, as filed"
-    return Returning(_drawn(Dumbbell("returning", title, RETURNING, FIRST_TIME, tuple(pairs))), tuple(said))
+    is_bare = all(side.value is None for pair in pairs for side in (pair.first, pair.second))
+    return Returning(_drawn(Dumbbell("returning", title, RETURNING, FIRST_TIME, tuple(pairs))), tuple(said), is_bare)
 
 
 def _sum(counts: list[tuple[int, ...]]) -> tuple[int, ...]:

@@ -19,6 +19,7 @@ from django.utils.formats import date_format
 from django.utils.safestring import SafeString
 
 from emma_eval.accounts.models import User
+from emma_eval.scoring.intervals import FEWEST
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, ScriptVersion
 
@@ -83,6 +84,11 @@ class Trends:
     stops: tuple[Stop, ...]
     charts: tuple[tuple[taxonomy.Dimension, SafeString], ...]
     unrated: tuple[taxonomy.Dimension, ...]
+
+    @property
+    def is_bare(self) -> bool:
+        """n is too small everywhere, so that no chart has anything to draw."""
+        return all(stop.counts.n(each.key) < FEWEST for stop in self.stops for each in taxonomy.DIMENSIONS)
 
 
 def trends_of(counting: Counting, over: Over, known: Known, by_build: ByBuild | None = None) -> Trends:
