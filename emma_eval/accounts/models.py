@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 from datetime import date, timedelta
 from functools import lru_cache
@@ -16,6 +17,7 @@ from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
+from django.utils.formats import date_format
 from django.utils.functional import cached_property
 
 from . import hidden
@@ -288,11 +290,19 @@ class AppendOnlyError(TypeError):
     """Somebody tried to change or remove what is written once."""
 
 
+ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+
 def _in_words(value: object) -> str:
+    """`before` and `after` of something that was changed, lists with commas, days as pages write them."""
+    if isinstance(value, dict) and value.keys() == {"before", "after"}:
+        return f"{_in_words(value['after'])}, before {_in_words(value['before'])}"
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, str) and ISO_DAY.fullmatch(value):
+        return date_format(date.fromisoformat(value), "j M Y")
     return "none" if value is None or value == "" else str(value)
 
 

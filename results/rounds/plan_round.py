@@ -71,7 +71,9 @@ def change_round(by: User, found: Round, plan: Plan, *, opened_as: str = "") -> 
     round_.save()
     wants_other = _want(by, round_, plan.wanted)
     after = _facts(round_)
-    changed = {field: [before[field], said] for field, said in after.items() if before[field] != said}
+    changed = {
+        field: {"before": before[field], "after": said} for field, said in after.items() if before[field] != said
+    }
     if changed or has_other_words:
         words = {"words": "changed"} if has_other_words else {}
         _record(by, "changed a round", round_, is_safety=was_covered or _is_covered(round_), **changed, **words)
@@ -110,7 +112,7 @@ def _want(by: User, round_: Round, wanted: Mapping[str, int]) -> bool:
     )
     safety = {script.slug for script in Script.objects.filter(slug__in=changed) if script.is_safety}
     for slug in changed:
-        runs = [before.get(slug, 0), wanted.get(slug, 0)]
+        runs = {"before": before.get(slug, 0), "after": wanted.get(slug, 0)}
         said = "wanted runs of a script"
         audit.record(by, said, str(round_.pk), is_safety=slug in safety, script=slug, runs=runs)
     return bool(changed)

@@ -92,14 +92,18 @@ def test_details_are_said_in_words(tester: User) -> None:
         "is_new": True,
         "fields": {"content": [4, 5]},
         "no": [],
+        "due_on": {"before": "2026-11-06", "after": ""},
+        "runs": {"before": 0, "after": 2},
     }
     audit.record(tester, "tried", **details)
     assert sorted(AuditEntry.objects.get().details_in_words()) == [
+        ("due on", "none, before 6 Nov 2026"),
         ("ends on", "none"),
         ("fields", "{'content': [4, 5]}"),
         ("is new", "yes"),
         ("no", "none"),
         ("roles", "tester, eval team"),
+        ("runs", "2, before 0"),
     ]
 
 

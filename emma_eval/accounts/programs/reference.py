@@ -162,7 +162,7 @@ def _parameters(said: list[dict[str, Any]]) -> dict[str, list[Line]]:
 def _line(name: str, said: dict[str, Any], is_required: bool) -> Line:
     schema = said.get("schema", said)
     words = said.get("description") or schema.get("description", "")
-    return Line(name, _shape(schema), is_required, _pieces(words))
+    return Line(name, _shape(schema), is_required, pieces_of(words))
 
 
 def _answer(status: str, said: dict[str, Any]) -> Answer:
@@ -170,13 +170,13 @@ def _answer(status: str, said: dict[str, Any]) -> Answer:
     kind = next((kind for kind in Kind if str(kind.value.status) == status), None)
     headers = [_line(name, header, header.get("required", False)) for name, header in said.get("headers", {}).items()]
     shape = _shape(content["schema"]) if content and kind is None else None
-    return Answer(status, _pieces(said["description"]), kind, shape, headers)
+    return Answer(status, pieces_of(said["description"]), kind, shape, headers)
 
 
 def _named(name: str, said: dict[str, Any]) -> Named:
     required = said.get("required", ())
     lines = [_line(key, inner, key in required) for key, inner in said.get("properties", {}).items()]
-    return Named(name, _pieces(said.get("description", "")), lines)
+    return Named(name, pieces_of(said.get("description", "")), lines)
 
 
 def _shape(schema: dict[str, Any]) -> Shape:
@@ -249,10 +249,10 @@ def _curl(path: str, method: str, said: dict[str, Any], example: Any) -> str:
 
 
 def _paragraphs(text: str) -> list[list[Piece]]:
-    return [_pieces(part) for part in text.split("\n\n") if part]
+    return [pieces_of(part) for part in text.split("\n\n") if part]
 
 
-def _pieces(text: str) -> list[Piece]:
+def pieces_of(text: str) -> list[Piece]:
     """A text with its `code` and its **strong** words told apart."""
     found, end = [], 0
     for match in _MARKED.finditer(text):

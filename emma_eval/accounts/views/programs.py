@@ -19,7 +19,7 @@ from emma_eval.accounts import throttle
 from emma_eval.accounts.models import ApiToken
 from emma_eval.accounts.programs.document import document_as_json
 from emma_eval.accounts.programs.kinds import Kind
-from emma_eval.accounts.programs.reference import reference
+from emma_eval.accounts.programs.reference import pieces_of, reference
 from emma_eval.accounts.programs.token_form import TokenForm
 from emma_eval.accounts.programs.tokens import MADE_BY_ONE, make_token, revoke_token
 from emma_eval.accounts.roles import OPENED_OR_SENT, Role, UserRequest, for_members
@@ -104,7 +104,7 @@ def interface(request: UserRequest) -> HttpResponse:
     """What programs can ask for, read off the document."""
     context = {
         "reference": reference(),
-        "kinds": list(Kind),
+        "kinds": [(kind, pieces_of(kind.value.words)) for kind in Kind],
         "origin": settings.ORIGIN,
         "limit": settings.API_REQUESTS_A_MINUTE,
     }

@@ -54,11 +54,11 @@ def test_a_change_says_what_was_before_and_after(manager: User, eval_member: Use
     assert change_round(eval_member, made, after)
     assert wanted(made) == {"noisy-room": 4}
     line = AuditEntry.objects.get(action="changed a round")
-    assert (line.actor, line.details) == (eval_member, {"due_on": ["2026-11-06", ""]})
+    assert (line.actor, line.details) == (eval_member, {"due_on": {"before": "2026-11-06", "after": ""}})
     of_scripts = AuditEntry.objects.filter(actor=eval_member, action="wanted runs of a script")
     assert {entry.script: entry.details["runs"] for entry in of_scripts} == {
-        "bad-news-day": [3, 0],
-        "noisy-room": [1, 4],
+        "bad-news-day": {"before": 3, "after": 0},
+        "noisy-room": {"before": 1, "after": 4},
     }
 
 
