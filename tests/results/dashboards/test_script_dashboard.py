@@ -169,7 +169,7 @@ def test_agreement_that_was_not_worked_out_is_no_figure(
 ) -> None:
     make.result(tester, script, build)
     page = manager_client.get("/dashboard/").text
-    assert "Not worked out yet: it is worked out every hour." in page
+    assert "Not worked out yet. It takes a script that several testers ran on the same build" in page
 
 
 def test_what_machines_would_say_is_told_as_not_yet_measured(
