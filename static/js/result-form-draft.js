@@ -3,13 +3,9 @@
 // this browser until it is saved by hand.
 
 const form = document.querySelector("[data-result-form]");
-const state = document.querySelector("[data-state]");
+const { say, sayLink } = window.longForm;
 const mergePlace = document.querySelector("[data-merge]");
 const { script, csrfCookie, zone } = form.dataset;
-const SOON_MS = 800;
-const LATEST_MS = 1800;
-const PATIENCE_MS = 15_000;
-const LONGEST_WAIT_MS = 60_000;
 const NOT_SAID = /^(csrfmiddlewaretoken|typed_by|version|newest|page|against|keep-.*)$/;
 
 takeOwnUuid();
@@ -22,12 +18,7 @@ if (!isCorrection) form.elements.page.value = pageId;
 
 let version = Number(form.elements.version.value);
 let base = read(); // what the site has at `version`
-let sending = null; // the promise of the save under way
-let timer = 0;
-let firstUnsavedAt = 0;
-let failures = 0;
-let freeAt = 0; // before this the site wants no save
-let isStopped = false;
+const saver = window.longForm.saver({ send, isChanged: () => !same(read(), base) });
 let isReady = false; // what was kept here before has been looked at
 let isKeptHere = false;
 let keeping = null; // the write to this browser's memory under way
@@ -103,20 +94,9 @@ function sayCorrection() {
 
 const clock = (time) => new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone: zone }).format(new Date(time));
 
-function say(words, isWrong = false) {
-  if (state.textContent !== words) state.textContent = words;
-  state.classList.toggle("is-wrong", isWrong);
-}
-
 function sayNotSaved(why, link) {
   say(`Not saved: ${why}${isKeptHere ? " — kept in this browser" : ". This browser can't keep a copy either"}`, true);
-  if (link) addLink(link, "Sign in in another tab", "_blank");
-}
-
-function addLink(address, words, target = "") {
-  const link = document.createElement("a");
-  Object.assign(link, { href: address, textContent: words, target, rel: "noopener" });
-  state.append(" ", link);
+  if (link) sayLink(link, "Sign in in another tab", "_blank");
 }
 
 // --- saving -----------------------------------------------------------------------------------------------
@@ -126,83 +106,50 @@ function token() {
   return cookie ? decodeURIComponent(cookie.slice(csrfCookie.length + 1)) : form.elements.csrfmiddlewaretoken.value;
 }
 
-function saveSoon() {
-  if (isStopped) return;
-  const now = performance.now();
-  firstUnsavedAt ||= now;
-  clearTimeout(timer);
-  timer = setTimeout(save, Math.max(0, Math.min(SOON_MS, firstUnsavedAt + LATEST_MS - now), freeAt - now));
-}
-
-function saveLater() {
-  failures += 1;
-  clearTimeout(timer);
-  timer = setTimeout(save, Math.max(Math.min(LONGEST_WAIT_MS, 1000 * 2 ** failures), freeAt - performance.now()));
-}
-
-async function save() {
-  clearTimeout(timer);
-  if (isStopped || sending) return sending;
+async function send() {
   const fields = read();
-  if (same(fields, base)) return null;
-  firstUnsavedAt = 0;
   say("Saving…");
-  sending = put(fields);
-  await sending;
-  sending = null;
-  if (!failures && !isStopped && !same(read(), base)) saveSoon();
-  return null;
-}
-
-async function put(fields) {
-  let answer;
-  try {
-    answer = await fetch(form.dataset.draft, {
-      method: "PUT",
-      headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": token() },
-      body: JSON.stringify({ version, script, typed_by: document.body.dataset.user, fields: { ...fields, page: pageId } }),
-      redirect: "manual",
-      signal: AbortSignal.timeout(PATIENCE_MS),
-    });
-  } catch {
-    sayNotSaved(navigator.onLine ? "the site does not answer" : "offline");
-    saveLater();
-    return;
+  const found = await window.longForm.put(form.dataset.draft, token(), { version, script, fields: { ...fields, page: pageId } });
+  if (!found) {
+    sayNotSaved(window.longForm.whyUnreached());
+    saver.later();
+  } else if (found.answer.ok) {
+    saved(fields, found.body);
+  } else {
+    refused(found.answer, found.body);
   }
-  const body = await answer.json().catch(() => ({}));
-  answer.ok ? saved(fields, body) : refused(answer, fields, body);
 }
 
 function saved(fields, { version: newVersion, saved_at: savedAt }) {
   version = newVersion;
   base = fields;
-  failures = 0;
+  saver.failures = 0;
   form.elements.version.value = version;
   keepHere();
   say(same(read(), base) ? `Saved ${clock(savedAt)}` : "Saving…");
 }
 
-function refused(answer, fields, body) {
+function refused(answer, body) {
   if (body.error === "signed_out" || answer.type === "opaqueredirect") {
     sayNotSaved("signed out", body.sign_in ?? "/");
-    saveLater();
+    saver.later();
   } else if (body.error === "stale_page") {
     askWhoIsSignedIn();
   } else if (answer.status === 429) {
-    freeAt = performance.now() + 1000 * (Number(answer.headers.get("Retry-After")) || 1);
+    saver.waitAsTold(answer);
     sayNotSaved("saved very often in this minute, going on soon");
-    saveLater();
+    saver.later();
   } else if (answer.status >= 500) {
     sayNotSaved("the site does not answer rightly, trying again");
-    saveLater();
+    saver.later();
   } else if (body.error === "changed") {
     changedElsewhere(body);
   } else if (body.error === "filed") {
-    isStopped = true;
+    saver.isStopped = true;
     say("Already filed.", true);
-    addLink(body.filed, "Open the result");
+    sayLink(body.filed, "Open the result");
   } else {
-    failures = 1; // nothing to try again before something else is typed
+    saver.failures = 1; // nothing to try again before something else is typed
     sayNotSaved((body.message ?? "the script is not open to you any more").replace(/\.$/, ""));
   }
 }
@@ -211,7 +158,7 @@ function refused(answer, fields, body) {
 // with that page comes a fresh token.
 async function askWhoIsSignedIn() {
   sayNotSaved("trying again");
-  saveLater();
+  saver.later();
   const answer = await fetch(form.dataset.askAt, { headers: { Accept: "application/json" }, redirect: "manual" }).catch(() => null);
   if (answer?.status !== 401) return;
   const { sign_in: signIn } = await answer.json().catch(() => ({}));
@@ -226,10 +173,10 @@ async function changedElsewhere(there) {
     base = there.fields;
     delete base.page;
     form.elements.version.value = version;
-    saveSoon();
+    saver.soon();
     return;
   }
-  isStopped = true;
+  saver.isStopped = true;
   sayNotSaved("another tab changed this draft, choose above");
   const data = new FormData(form);
   const answer = await fetch(form.dataset.mergeAt, { method: "POST", headers: { "X-Fragment": "1", "X-CSRFToken": token() }, body: data, redirect: "manual" }).catch(() => null);
@@ -237,8 +184,8 @@ async function changedElsewhere(there) {
     mergePlace.innerHTML = await answer.text();
     mergePlace.querySelector("[data-choices]").focus();
   } else {
-    isStopped = false;
-    saveLater();
+    saver.isStopped = false;
+    saver.later();
   }
 }
 
@@ -257,11 +204,11 @@ form.addEventListener("submit", async (event) => {
     sayNotSaved("offline. File it when you are online again");
     return;
   }
-  clearTimeout(timer);
+  saver.hold();
   say("Filing…");
   await wait(0); // a form can't be submitted again from within its own submit event
-  await Promise.race([sending, wait(3000)]);
-  isStopped = true;
+  await Promise.race([saver.sending, wait(3000)]);
+  saver.isStopped = true;
   isFiling = true;
   sessionStorage.setItem("emma-filing", key);
   form.elements.csrfmiddlewaretoken.value = token();
@@ -312,8 +259,8 @@ function sayUntouched() {
 function typed() {
   if (!isReady) return;
   keepHere();
-  failures = 0;
-  if (!isCorrection) saveSoon();
+  saver.failures = 0;
+  if (!isCorrection) saver.soon();
 }
 
 function keepIfTyped() {
@@ -330,10 +277,10 @@ if (isCorrection) {
     location.assign(form.action);
   });
 } else {
-  addEventListener("online", save);
+  addEventListener("online", saver.save);
   addEventListener("offline", () => { if (!same(read(), base)) sayNotSaved("offline"); });
-  addEventListener("focus", () => { if (failures) save(); });
-  document.addEventListener("visibilitychange", () => { if (document.hidden && !same(read(), base)) save(); });
+  addEventListener("focus", () => { if (saver.failures) saver.save(); });
+  document.addEventListener("visibilitychange", () => { if (document.hidden && !same(read(), base)) saver.save(); });
   history.replaceState(null, "", address());
 }
 

@@ -68,18 +68,7 @@ function noteNoCall() {
 
 // --- keys ---------------------------------------------------------------------------------------------
 
-const KEYS_OFF = "emma-keys-off";
-const dialog = part("keys");
-const keysOn = part("keys-on");
-keysOn.checked = localStorage.getItem(KEYS_OFF) === null;
-keysOn.addEventListener("change", () => {
-  keysOn.checked ? localStorage.removeItem(KEYS_OFF) : localStorage.setItem(KEYS_OFF, "1");
-});
-const showKeys = () => dialog.showModal();
-part("show-keys").addEventListener("click", showKeys);
-
 const rows = parts("dimension");
-const isTyping = (target) => target.closest("textarea, select, [contenteditable], input:not([type=radio], [type=checkbox])");
 
 function rowInHand() {
   const focused = document.activeElement;
@@ -128,17 +117,12 @@ const ACTS = {
   n: () => { rate(vision, "na"); if (document.activeElement.closest('[data-dimension="vision"]')) goOn(vision); return true; },
   ArrowDown: () => step(1),
   ArrowUp: () => step(-1),
-  "?": () => { showKeys(); return true; },
-  "/": () => { tagPicker.find(); return true; },
-  t: () => { tagPicker.find(); return true; },
   c: () => { part("comment").focus(); return true; },
 };
 
-function byLetter(event) {
-  const question = event.target.closest("[data-yes-no]");
-  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+function act(key, { target }) {
+  const question = target.closest("[data-yes-no]");
   if (question && answer(question, key)) return true;
-  if (tagPicker.removeByKey(event)) return true;
   if (/^[1-5]$/.test(key)) {
     const row = rowInHand();
     if (!row || neverStarted.checked) return false;
@@ -149,19 +133,7 @@ function byLetter(event) {
   return (question && key.startsWith("Arrow")) ? false : (ACTS[key]?.() ?? false);
 }
 
-document.addEventListener("keydown", (event) => {
-  if (event.defaultPrevented || event.isComposing || dialog.open) return;
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-    event.preventDefault();
-    form.requestSubmit(part("file"));
-    return;
-  }
-  if (event.ctrlKey || event.metaKey) return;
-  if (event.altKey) { if (tagPicker.moveByKey(event)) event.preventDefault(); return; }
-  const field = isTyping(event.target);
-  if (event.key === "Enter" && field?.matches("input")) event.preventDefault(); // Enter in a field files nothing
-  if (!field && keysOn.checked && byLetter(event)) event.preventDefault();
-});
+window.longForm.onKeys({ file: () => form.requestSubmit(part("file")), act });
 
 // --- start ----------------------------------------------------------------------------------------------
 
