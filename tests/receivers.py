@@ -69,6 +69,16 @@ def raw(*pieces: bytes, every_s: float = 0, hangs_s: float = 0) -> Talk:
     return talk
 
 
+def late(talk: Talk, after_s: float) -> Talk:
+    """The same, after a while."""
+
+    def talk_late(connection: socket.socket, heard: Heard) -> None:
+        time.sleep(after_s)
+        talk(connection, heard)
+
+    return talk_late
+
+
 def in_turn(*talks: Talk) -> Talk:
     """One after the other; the last for all that come after."""
     left = list(talks)

@@ -95,6 +95,7 @@ def _put_off(row: Row, later: registry.TryLaterError) -> None:
         _postpone(row, str(later), at_least=later.wait)
     else:
         _still_ours(row).update(next_try_at=timezone.now() + later.wait, lease_until=None, attempts=F("attempts") - 1)
+    later.then()
 
 
 def _postpone(row: Row, reason: str, at_least: timedelta = timedelta(0)) -> None:

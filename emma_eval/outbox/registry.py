@@ -15,12 +15,21 @@ class TryLaterError(Exception):
     """What was to be expected went wrong: try again, no sooner than after `wait`.
 
     `counts`: whether this was one of the row's tries. False where nothing was tried, since it was too early.
+    `then` is called once the row is free again, so that whoever is to wake it can't do so too early.
     """
 
-    def __init__(self, reason: str, wait: timedelta = timedelta(0), *, counts: bool = True) -> None:
+    def __init__(
+        self,
+        reason: str,
+        wait: timedelta = timedelta(0),
+        *,
+        counts: bool = True,
+        then: Callable[[], None] = lambda: None,
+    ) -> None:
         super().__init__(reason)
         self.wait = wait
         self.counts = counts
+        self.then = then
 
 
 Handler = Callable[..., None]

@@ -22,23 +22,32 @@ from .models import Delivery, Endpoint, State, Try
 from .owners import owner_who_may
 from .pause import GONE, pause, pause_if_it_keeps_failing
 from .sign import signed_headers
-from .turns import turn_of
+from .turns import not_now, note_pace, passed_on, turn_of
 
 LIMITS = Limits(connect_s=5, read_s=10, whole_s=15, most_bytes=256_000)
+SHORT = Limits(
+    connect_s=3, read_s=3, whole_s=3, most_bytes=256_000
+)  # in the turn that is not for those who let us wait
+QUICK_MS = 2000
 LONGEST_ASKED_WAIT = timedelta(hours=1)
 WAIT_FOR_A_SLOW_ONE = timedelta(minutes=1)
 ASKS_TO_WAIT = frozenset({429, 503})
+CUT_SHORT = "it did not answer within {:g} seconds; it is tried again with more time, when there is some"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a try. `why` is empty for one that went well; `wait` is what the endpoint asked for or earned."""
+    """What came of a try. `why` is empty for one that went well; `wait` is what the endpoint asked for or earned.
+
+    `counts`: whether it was one of the tries that a delivery is given. One that was cut short is not.
+    """
 
     status: int | None
     took_ms: int
     why: str = ""
     may_retry: bool = True
     wait: timedelta = timedelta(0)
+    counts: bool = True
 
 
 def deliver(delivery_id: int) -> None:
@@ -46,6 +55,11 @@ def deliver(delivery_id: int) -> None:
 
     Raises TryLaterError while another try is to come.
     """
+    with passed_on():
+        _deliver(delivery_id)
+
+
+def _deliver(delivery_id: int) -> None:
     delivery = Delivery.objects.select_related("endpoint").filter(pk=delivery_id, state=State.WAITING).first()
     if delivery is None or delivery.endpoint.paused_at is not None:
         return  # settled, removed, or kept until the endpoint is resumed
@@ -56,10 +70,13 @@ def deliver(delivery_id: int) -> None:
     if said is None:
         _settle(delivery, State.WITHHELD)
         return
-    with turn_of(endpoint.owner_id):
+    with turn_of(endpoint.owner_id, endpoint.pk) as turn:
         began_at = timezone.now()
-        outcome = _send(delivery, _body_of(delivery, said), began_at)
+        outcome = _send(delivery, _body_of(delivery, said), began_at, is_short=turn.is_short)
+        note_pace(endpoint.pk, is_slow=outcome.took_ms > QUICK_MS or not outcome.counts)
     _note(delivery, began_at, outcome)
+    if not outcome.counts:
+        raise not_now(outcome.why, endpoint.owner_id, endpoint.pk)
     if delivery.state == State.WAITING:
         raise TryLaterError(outcome.why, outcome.wait)
 
@@ -75,18 +92,22 @@ def _body_of(delivery: Delivery, said: Said) -> bytes:
     return json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _send(delivery: Delivery, body: bytes, now: datetime) -> Outcome:
+def _send(delivery: Delivery, body: bytes, now: datetime, *, is_short: bool) -> Outcome:
     endpoint = delivery.endpoint
     headers = {
         "content-type": "application/json",
         **signed_headers(delivery.event, now, body, endpoint.secrets_at(now)),
     }
+    limits = SHORT if is_short else LIMITS
     began = time.monotonic()
     try:
-        answer = Outgoing(settings.OUTGOING_ALLOW, LIMITS).send("POST", endpoint.url, headers=headers, body=body)
+        answer = Outgoing(settings.OUTGOING_ALLOW, limits).send("POST", endpoint.url, headers=headers, body=body)
+    except TooSlowError as fault:
+        if is_short:
+            return Outcome(None, _ms_since(began), CUT_SHORT.format(limits.whole_s), counts=False)
+        return Outcome(None, _ms_since(began), str(fault), fault.may_retry, WAIT_FOR_A_SLOW_ONE)
     except NeighbourError as fault:
-        wait = WAIT_FOR_A_SLOW_ONE if isinstance(fault, TooSlowError) else timedelta(0)
-        return Outcome(None, _ms_since(began), str(fault), fault.may_retry, wait)
+        return Outcome(None, _ms_since(began), str(fault), fault.may_retry)
     return _read(answer, _ms_since(began), now)
 
 
@@ -123,7 +144,7 @@ def _note(delivery: Delivery, at: datetime, outcome: Outcome) -> None:
     endpoint = delivery.endpoint
     if not outcome.why:
         _settle(delivery, State.DELIVERED)
-    elif not outcome.may_retry or is_last_try():
+    elif outcome.counts and (not outcome.may_retry or is_last_try()):
         _settle(delivery, State.FAILED)
         if outcome.status == GONE:
             pause(endpoint, None, f"{endpoint.host} answered 410: it wants nothing more.")

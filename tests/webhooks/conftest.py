@@ -7,7 +7,7 @@ from pytest_django import Settings
 
 from emma_eval.accounts.models import User
 from emma_eval.adapters.addresses import Allowed
-from emma_eval.webhooks import deliver
+from emma_eval.webhooks import deliver, turns
 from emma_eval.webhooks.kinds import _kinds, tells
 from tests.receivers import Receiver, answer, serving
 
@@ -15,6 +15,11 @@ from tests.receivers import Receiver, answer, serving
 @pytest.fixture(autouse=True)
 def _loopback_is_named(settings: Settings) -> None:
     settings.OUTGOING_ALLOW = Allowed.read(["127.0.0.1"])
+
+
+@pytest.fixture(autouse=True)
+def _worker_that_has_just_begun() -> None:
+    turns.forget_all()
 
 
 @pytest.fixture
