@@ -17,7 +17,7 @@ from rest_framework import serializers
 from emma_eval.accounts.models import User
 from emma_eval.accounts.programs.body import Body, Faults, Text, Truth, not_right, pointer
 from scripts_catalog import taxonomy
-from scripts_catalog.models import Build, Script, ScriptVersion
+from scripts_catalog.models import Build, Script, ScriptVersion, sort_key_of
 
 from ..filing.as_filed import faults_beside, needs_camera_note, order_of
 from ..filing.forms import sentence
@@ -259,6 +259,11 @@ def _version_as_filed(user: User, said: Mapping[str, Any], faults: Faults, as_fi
     if said.get("call") not in {None, as_filed.call_uuid}:
         faults["/call"] = ["A result stays with the call that it was filed of."]
     return version
+
+
+def build_called(name: str) -> Build | None:
+    """The build of this name, however its numbers are written; None for no name."""
+    return Build.objects.filter(sort_key=sort_key_of(_storable(name))).first() if name else None
 
 
 def _storable(text: str) -> str:

@@ -14,14 +14,13 @@ from rest_framework import serializers
 from rest_framework.response import Response
 
 from emma_eval.accounts.models import User
-from emma_eval.accounts.programs.asked import PAGE_SIZE, asks, faults_of_names, faults_of_size, page_size
 from emma_eval.accounts.programs.body import Body, Faults, Text, not_right, read_body
 from emma_eval.accounts.programs.kinds import Kind
 from emma_eval.accounts.programs.problems import ProblemError
 from emma_eval.accounts.programs.scopes import Scope
 from emma_eval.accounts.programs.view import ProgramRequest, ProgramView, page_of_items
 
-from ..filing.typed import number_in, place_name
+from ..filing.typed import place_name
 from ..models import MOST_REASON_CHARACTERS, Hold, Problem, ProblemOrder, Result, Review
 from ..review.blind import is_shown_as_reviewed, readable_by, reviews_shown_to
 from ..review.compare_tags import compare_tags
@@ -29,6 +28,7 @@ from ..review.file_review import CorrectedMeanwhileError, Judged, file_review, t
 from ..review.open_to import AllInError, FiledError, HeldError, OwnResultError
 from ..review.review_form import CHANGED, RIGHT, ReviewForm
 from ..review.take_next import take_next
+from .by_number import ForwardPageSerializer, list_parameters, read_place
 from .describe import KEY
 from .read_filing import Number, Tags
 from .results import find_result
@@ -59,12 +59,10 @@ class ReviewSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(allow_blank=True)
 
 
-class ReviewPageSerializer(serializers.Serializer[Any]):
+class ReviewPageSerializer(ForwardPageSerializer):
     """A page of reviews, those that were begun last first."""
 
     items = ReviewSerializer(many=True)
-    next = serializers.URLField(allow_null=True, help_text="Where the list goes on.")
-    previous = serializers.URLField(allow_null=True, help_text="Always null: this list is read forwards.")
 
 
 class ReviewsOfResultSerializer(serializers.Serializer[Any]):
@@ -106,26 +104,14 @@ class ReviewsView(ProgramView):
         description="All that you may read: your own, and those of others once all that were wanted of a result are "
         "in. Managers read those that stand.",
         tags=["Reviews"],
-        parameters=[
-            asks("after", {"type": "integer", "minimum": 1}, "The number of the review behind which it goes on."),
-            PAGE_SIZE,
-        ],
+        parameters=list_parameters("review"),
         responses={200: OpenApiResponse(ReviewPageSerializer, "A page of reviews.")},
     )
     def get(self, request: ProgramRequest) -> Response:
-        params = request.query_params
-        faults: Faults = faults_of_size(params) | faults_of_names(params, ("after", "page_size"))
-        after = number_in(params.get("after"))
-        if "after" in params and not after:
-            faults["after"] = ["This is no place in this list."]
-        if faults:
-            raise not_right(faults, at="parameter")
-        found, size = readable_by(request.user), page_size(params)
-        found = found.filter(pk__lt=after) if after else found
-        named = found.select_related("reviewer").prefetch_related("problems", _filed_problems())
-        read = list(named.order_by("-pk")[: size + 1])
-        following = f"after={read[size - 1].pk}" if len(read) > size else ""
-        return page_of_items(request, [_tell(each, _filed_tags(each)) for each in read[:size]], next=following)
+        place = read_place(request.query_params)
+        found = readable_by(request.user).select_related("reviewer").prefetch_related("problems", _filed_problems())
+        shown, following = place.page_of(found)
+        return page_of_items(request, [_tell(each, _filed_tags(each)) for each in shown], next=following)
 
 
 def _filed_problems() -> Prefetch[Any]:

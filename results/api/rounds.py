@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.conf import settings
-from django.http import Http404, QueryDict
+from django.http import Http404
 from django.urls import path, reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_field
@@ -15,13 +15,11 @@ from rest_framework import serializers
 from rest_framework.response import Response
 
 from emma_eval.accounts.models import User
-from emma_eval.accounts.programs.asked import PAGE_SIZE, asks, faults_of_names, faults_of_size, one_of, page_size
-from emma_eval.accounts.programs.body import Body, Text, Truth, not_right, pointer, read_body
+from emma_eval.accounts.programs.body import Body, Text, not_right, pointer, read_body
 from emma_eval.accounts.programs.kinds import Kind
 from emma_eval.accounts.programs.problems import ProblemError
 from emma_eval.accounts.programs.scopes import Scope
 from emma_eval.accounts.programs.view import ProgramRequest, ProgramView, page_of_items
-from scripts_catalog.models import Build, sort_key_of
 
 from ..filing.typed import number_in
 from ..models import Round, RoundQuerySet
@@ -29,11 +27,20 @@ from ..rounds.plan_once import PlannedOtherwiseError, plan_once, planned_under
 from ..rounds.plan_round import close_round, reopen_round
 from ..rounds.progress import Line, Progress, progress_of
 from ..rounds.round_form import MOST_RUNS, RoundForm, field_of
+from .by_number import (
+    CLOSE_IT,
+    ForwardPageSerializer,
+    StateBody,
+    asks_for_closed,
+    faults_of_state,
+    list_parameters,
+    read_place,
+    state_parameter,
+)
 from .describe import A_UUID, HEADER, KEY_IS
-from .read_filing import uuid_in
+from .read_filing import build_called, uuid_in
 from .rows import PersonSerializer, Row, instant
 
-OPEN, CLOSED = "open", "closed"
 KEY = OpenApiParameter(
     *("key", {"type": "string", "pattern": KEY_IS}, OpenApiParameter.PATH),
     description="The number of a round, or the UUID under which the token's owner planned it.",
@@ -79,12 +86,6 @@ class RoundBody(Body):
     wanted = Wants(help_text=f"How many runs of each script, 1 to {MOST_RUNS}, by its slug.")
 
 
-class RoundStateBody(Body):
-    """Whether testers are asked for its runs."""
-
-    is_open = Truth(help_text="true opens it again, false closes it.")
-
-
 class WantedSerializer(serializers.Serializer[Any]):
     """One script of a round: what is wanted and what was run on the build."""
 
@@ -115,12 +116,10 @@ class RoundSerializer(serializers.Serializer[Any]):
     scripts = WantedSerializer(many=True)
 
 
-class RoundPageSerializer(serializers.Serializer[Any]):
+class RoundPageSerializer(ForwardPageSerializer):
     """A page of rounds, the newest first."""
 
     items = RoundSerializer(many=True)
-    next = serializers.URLField(allow_null=True, help_text="Where the list goes on.")
-    previous = serializers.URLField(allow_null=True, help_text="Always null: this list is read forwards.")
 
 
 class RoundsView(ProgramView):
@@ -133,34 +132,15 @@ class RoundsView(ProgramView):
         description="The newest first, with what is wanted and what was run: those that are open, unless you ask for "
         "the closed ones.",
         tags=["Rounds"],
-        parameters=[
-            asks("state", one_of(OPEN, CLOSED), "Which of them; the open ones if left out."),
-            asks("after", {"type": "integer", "minimum": 1}, "The number of the round behind which it goes on."),
-            PAGE_SIZE,
-        ],
+        parameters=[state_parameter(), *list_parameters("round")],
         responses={200: OpenApiResponse(RoundPageSerializer, "A page of rounds.")},
     )
     def get(self, request: ProgramRequest) -> Response:
         params = request.query_params
-        rounds = _narrowed(_known(request.user), params).order_by("-pk")
-        size = page_size(params)
-        read = list(rounds[: size + 1])
-        shown = read[:size]
-        following = f"after={shown[-1].pk}" if len(read) > len(shown) else ""
+        place = read_place(params, "state", faults=faults_of_state(params))
+        rounds = _known(request.user).filter(closed_at__isnull=not asks_for_closed(params))
+        shown, following = place.page_of(rounds)
         return page_of_items(request, [_tell(each) for each in progress_of(request.user, shown)], next=following)
-
-
-def _narrowed(rounds: RoundQuerySet, params: QueryDict) -> RoundQuerySet:
-    faults = faults_of_size(params) | faults_of_names(params, ("state", "after", "page_size"))
-    state, after = params.get("state", OPEN), params.get("after")
-    if state not in {OPEN, CLOSED}:
-        faults["state"] = [f"Ask for {OPEN} or {CLOSED}."]
-    if after is not None and not number_in(after):
-        faults["after"] = ["This is no place in this list."]
-    if faults:
-        raise not_right(faults, at="parameter")
-    found = rounds.filter(closed_at__isnull=state == OPEN)
-    return found.filter(pk__lt=number_in(after)) if after else found
 
 
 class RoundView(ProgramView):
@@ -227,7 +207,7 @@ def _read_plan(user: User, uuid: UUID, data: Any) -> RoundForm:
 def _typed(said: Mapping[str, Any], wanted: Mapping[str, int]) -> Row:
     """As the form has it: builds by their keys, and a field for each script."""
     name = said.get("build", "")
-    build = Build.objects.filter(sort_key=sort_key_of(name.replace("\x00", "\ufffd"))).first() if name else None
+    build = build_called(name)
     typed = {"name": said.get("name", ""), "due_on": said.get("due_on") or "", "note": said.get("note", "")}
     runs = {field_of(slug): str(runs) for slug, runs in wanted.items()}
     return {**typed, "build": str(build.pk) if build else "none" if name else "", **runs}
@@ -246,14 +226,14 @@ class RoundStateView(ProgramView):
         description="Once closed, testers are no longer asked for its runs. The same again changes nothing.",
         tags=["Rounds"],
         parameters=[KEY],
-        request=RoundStateBody,
-        examples=[OpenApiExample("Close it", value={"is_open": False}, request_only=True)],
+        request=StateBody,
+        examples=[CLOSE_IT],
         responses={200: OpenApiResponse(RoundSerializer, "The round as it is now.")},
     )
     def put(self, request: ProgramRequest, key: str) -> Response:
         user = request.user
         found = _find(user, key)
-        act = reopen_round if read_body(RoundStateBody(), request)["is_open"] else close_round
+        act = reopen_round if read_body(StateBody(), request)["is_open"] else close_round
         act(user, found)
         return Response(_row(user, _seen(user, found)))
 
