@@ -152,6 +152,11 @@ def test_each_operation_lists_its_refusals(page: str) -> None:
         assert listed == {code for code in said["responses"] if code >= "400"}
 
 
+def test_code_in_words_is_marked_up(page: str) -> None:
+    assert "<code>Authorization: Bearer emma_…</code>. Who made it" in page
+    assert "`" not in page
+
+
 def test_its_links_lead_somewhere(page: str) -> None:
     anchors = set(re.findall(r'id="([\w-]+)"', page))
     assert {link for link in re.findall(r'href="#([\w-]+)"', page) if link not in anchors} == set()
