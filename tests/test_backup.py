@@ -138,6 +138,8 @@ def site(
     made = Site(var, request.param, new_database() if request.param == "postgresql" else "")
     prepared = made.python("-m", "emma_eval.prepare")
     assert prepared.returncode == 0, prepared.stderr
+    linked = made.python("manage.py", "verify_audit", "--link")
+    assert linked.returncode == 0, linked.stderr
     (var / "recordings" / "2026").mkdir()
     (var / "recordings" / "2026" / "call – eins.webm").write_bytes(random.Random(1).randbytes(3_000_000))
     (var / "recordings" / "empty.webm").write_bytes(b"")
@@ -383,6 +385,88 @@ def test_verify_says_what_it_proved(site: Site, backup: Path) -> None:
     )
     assert "Its audit trail is append-only (4 triggers are there)" in told.stdout
     assert "It was made by somebody who knows the secret of this site" in told.stdout
+
+
+# --- the chain of the audit trail -----------------------------------------------------------------
+
+
+def head_of(site: Site) -> str:
+    """As the site itself says it."""
+    told = site.python("manage.py", "verify_audit")
+    assert told.returncode == 0, told.stderr
+    return re.findall(r"Head: ([0-9a-f]{64})\.", told.stdout)[0]
+
+
+def test_the_head_of_the_trail_stands_in_the_manifest_and_the_chain_is_walked(site: Site, backup: Path) -> None:
+    with tarfile.open(backup) as kept:
+        written = kept.extractfile(MANIFEST)
+        assert written is not None
+        said = manifest.read(written.read())
+    assert (said.trail_head, said.trail_fault) == (head_of(site), "")
+    assert said.rows["accounts_auditlink"] > 5
+    told = site.emma("verify", backup)
+    links = f"{said.rows['accounts_auditlink']:,}"
+    wanted = f"Its audit trail is a chain of {links} lines, which holds; its head is {said.trail_head}, as its manifest"
+    assert wanted in told.stdout, told.stderr
+
+
+def test_another_head_than_the_manifests_is_found(
+    site: Site, backup: Path, tmp_path: Path, new_database: Callable[[], str]
+) -> None:
+    changed = rewritten(backup, tmp_path / "other.tar", trail_head=lambda _: "f" * 64)
+    nowhere = Site(tmp_path / "nothing", "sqlite")
+    for act, here in (("verify", nowhere), ("restore", empty_beside(site, tmp_path, new_database))):
+        told = here.emma(act, changed)
+        assert told.returncode == 1
+        assert re.search(
+            "The audit trail in this backup is not what was kept: its head is [0-9a-f]{64}, not ffff", told.stderr
+        )
+
+
+TAMPER = """
+import emma_eval.celery, django
+django.setup()
+from django.db import connection
+from emma_eval.accounts import append_only
+from emma_eval.accounts.models import AuditLink
+with connection.cursor() as cursor:
+    for words in append_only.UNSEAL[connection.vendor]:
+        if "FUNCTION" not in words:
+            cursor.execute(words)
+    third = AuditLink.objects.get(place=3).entry
+    cursor.execute("UPDATE accounts_auditentry SET target = 'another' WHERE id = %s", [third])
+"""
+
+
+def test_a_chain_that_does_not_hold_is_told_when_it_is_kept_when_it_is_proven_and_when_it_is_restored(
+    site: Site, backup: Path, tmp_path: Path, new_database: Callable[[], str]
+) -> None:
+    there = empty_beside(site, tmp_path, new_database)
+    assert there.emma("restore", backup).returncode == 0
+    assert there.python("-c", TAMPER).stderr == ""
+    kept = tmp_path / "tampered.tar"
+    fault = "does NOT hold: the line in place 3 is not as it was linked"
+    for act in ("backup", "verify"):
+        told = there.emma(act, kept)
+        assert told.returncode == 0, told.stderr
+        assert fault in told.stdout
+    silent = rewritten(kept, tmp_path / "silent.tar", trail_fault=lambda _: "")
+    told = Site(tmp_path / "nothing", "sqlite").emma("verify", silent)
+    assert (told.returncode, "not what was kept: the line in place 3" in told.stderr) == (1, True)
+
+
+def test_a_manifest_of_before_names_no_head_and_is_believed_as_before(site: Site, backup: Path, tmp_path: Path) -> None:
+    secret = (site.var / "secret_key").read_text().strip()
+    before = {"format": lambda _: 1, "trail_head": lambda _: "", "trail_fault": lambda _: ""}
+    older = rewritten(backup, tmp_path / "older.tar", secret=secret, **before)
+    with tarfile.open(older) as kept:
+        written = kept.extractfile(MANIFEST)
+        assert written is not None
+        assert "trail_head" not in json.loads(written.read())
+    told = site.emma("verify", older)
+    assert told.returncode == 0, told.stderr
+    assert "It was made by somebody who knows the secret of this site" in told.stdout
+    assert re.search("which holds; its head is [0-9a-f]{64}, which its manifest does not name", told.stdout)
 
 
 def test_a_manifest_that_was_changed_is_known_by_the_secret_of_the_site(
@@ -725,7 +809,13 @@ def test_a_backup_that_is_not_there_is_told(tmp_path: Path) -> None:
     assert (told.returncode, told.stderr) == (1, f"emma: There is no {tmp_path / 'no.tar'}.\n")
 
 
-def rewritten(backup: Path, target: Path, without: str = "", **changes: Callable[[Any], Any]) -> Path:
+def rewritten(
+    backup: Path,
+    target: Path,
+    without: str = "",
+    secret: str = "a secret that is not the site's",
+    **changes: Callable[[Any], Any],
+) -> Path:
     """Another backup with other words in its manifest, right in itself."""
     with tarfile.open(backup) as old, tarfile.open(target, "w") as new:
         for found in old:
@@ -734,7 +824,7 @@ def rewritten(backup: Path, target: Path, without: str = "", **changes: Callable
             if found.name == MANIFEST:
                 said = manifest.read(content.read())
                 changed = {name: change(getattr(said, name)) for name, change in changes.items()}
-                written = replace(said, **changed).to_bytes("a secret that is not the site's")
+                written = replace(said, **changed).to_bytes(secret)
                 found.size = len(written)
                 new.addfile(found, io.BytesIO(written))
             elif found.name != without:

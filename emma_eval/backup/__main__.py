@@ -44,9 +44,14 @@ def _summary(said: Manifest) -> list[str]:
         f"  recordings and waiting sheets: {files}; {size:,} bytes in all",
         "  the secret of this folder" if has_secret else "  not EMMA_SECRET_KEY: keep that yourself, beside it",
     ]
+    lines.append(f"  the audit trail, up to {said.trail_head}{_in_doubt(said)}")
     if said.bucket:
         lines.append(f"  {len(said.objects)} files of the bucket {said.bucket}: all listed, {copies} copied")
     return lines
+
+
+def _in_doubt(said: Manifest) -> str:
+    return f"; its chain does NOT hold: {said.trail_fault}" if said.trail_fault else ", each line as it was linked"
 
 
 def _restore(source: Path) -> None:
@@ -57,6 +62,8 @@ def _restore(source: Path) -> None:
     _say(f"Restored what {source} kept on {done.said.taken_at}:")
     _say(f"  {rows:,} rows in {tables} tables, each counted and equal")
     _say(f"  recordings and waiting sheets: {done.files}, each with its checksum")
+    if done.said.trail_head:
+        _say(f"  the audit trail, up to {done.said.trail_head}{_in_doubt(done.said)}")
     if done.applied:
         _say(f"  brought from version {done.said.version} to this one by {done.applied} migrations")
     if not done.has_same_secret:

@@ -16,7 +16,7 @@ from emma_eval.adapters.bucket import StoredObject
 from .refused import Refused
 
 NAME = "manifest.json"
-FORMAT = 1
+FORMAT = 2  # 1 did not name the head of the audit trail
 LARGEST = 256 * 1024 * 1024  # bytes: more than a million files
 ENGINES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 NOT_WHOLE = "This backup's manifest is damaged, so nothing in it can be trusted. Use another backup."
@@ -35,7 +35,8 @@ class KeptFile:
 class Manifest:
     """`rows` counts every table; `migrations` are those applied, which is the schema; a time is ISO 8601 in UTC.
 
-    `signature` is no part of the words: it is what was read beside them.
+    `trail_head` is the digest of the newest link of the audit trail, `trail_fault` what did not fit in its chain even
+    then. `signature` is no part of the words: it is what was read beside them.
     """
 
     version: str
@@ -48,6 +49,8 @@ class Manifest:
     secret_fingerprint: str
     bucket: str = ""
     objects: tuple[StoredObject, ...] = ()
+    trail_head: str = ""
+    trail_fault: str = ""
     format: int = FORMAT
     signature: str = ""
 
@@ -60,7 +63,8 @@ class Manifest:
         return hmac.compare_digest(self.signature.encode(), _signature(self._words(), secret).encode())
 
     def _words(self) -> dict[str, Any]:
-        return {name: said for name, said in asdict(self).items() if name != "signature"}
+        left_out = {"signature"} if self.format > 1 else {"signature", "trail_head", "trail_fault"}
+        return {name: said for name, said in asdict(self).items() if name not in left_out}
 
 
 def _canonical(said: dict[str, Any]) -> bytes:
@@ -100,6 +104,7 @@ def read(written: bytes) -> Manifest:
 def _is_of_our_kind(found: Manifest) -> bool:
     """Its checksum says that nothing was damaged, not that somebody meant well."""
     words = [found.version, found.taken_at, found.engine_version, found.secret_fingerprint, found.bucket]
+    words += [found.trail_head, found.trail_fault]
     words += [found.signature, *found.migrations, *(kept.sha256 for kept in found.files)]
     words += [*(kept.name for kept in found.files), *(stored.key for stored in found.objects)]
     numbers = [kept.size for kept in found.files] + [stored.size for stored in found.objects]

@@ -14,6 +14,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
+from . import trail
 from .contents import Contents
 from .refused import Refused
 
@@ -125,7 +126,18 @@ def _counted(link: psycopg.Connection[Any]) -> Contents:
         migrations=tuple(sorted(f"{app}.{name}" for app, name in asked or ())),
         rows=rows,
         triggers=tuple(name for (name,) in link.execute(TRIGGERS)),
+        trail=_trail(link) if trail.TABLE in rows else trail.Trail(),
     )
+
+
+def _trail(link: psycopg.Connection[Any]) -> trail.Trail:
+    """Some thousand rows at a time: a trail may be long."""
+    try:
+        with link.cursor(name="trail") as cursor:
+            cursor.itersize = 2000
+            return trail.walk(cursor.execute(trail.LINKED))
+    except psycopg.Error as cause:
+        raise Refused(f"The audit trail can't be read: {str(cause).splitlines()[0]}.") from cause
 
 
 def load(database: Database, dumped: Path) -> None:

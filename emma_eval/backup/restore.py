@@ -20,7 +20,7 @@ from emma_eval.start import read_settings
 
 from . import postgresql, proof, site, sqlite
 from .archive import Source
-from .contents import compare
+from .contents import Contents, compare, compare_trail
 from .manifest import ENGINES, Manifest
 from .refused import Refused
 from .take import copy_of
@@ -163,12 +163,17 @@ def _put_database(said: Manifest, scratch: Path) -> None:
     """Its rows are counted before it gets its place (SQLite) or right after it was loaded (PostgreSQL)."""
     kept = scratch / f"database.{_ending(said)}"
     if said.engine == "sqlite":
-        compare(said.rows, sqlite.contents(kept).rows)
+        _compare(said, sqlite.contents(kept))
         shutil.move(kept, site.sqlite_path())
     else:
         compare(said.rows, postgresql.rows_in(kept))
         postgresql.load(site.postgres(), kept)
-        compare(said.rows, postgresql.contents(site.postgres()).rows)
+        _compare(said, postgresql.contents(site.postgres()))
+
+
+def _compare(said: Manifest, found: Contents) -> None:
+    compare(said.rows, found.rows)
+    compare_trail(said.trail_head, said.trail_fault, found.trail)
 
 
 def _put_files(scratch: Path) -> int:

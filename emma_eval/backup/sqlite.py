@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from . import trail
 from .contents import Contents
 from .refused import Refused
 
@@ -51,6 +52,7 @@ def contents(path: Path) -> Contents:
                 migrations=tuple(sorted(f"{app}.{name}" for app, name in migrations)),
                 rows=dict(sorted(rows.items())),
                 triggers=tuple(sorted(seals)),
+                trail=trail.walk(link.execute(trail.LINKED)) if trail.TABLE in rows else trail.Trail(),
             )
     except sqlite3.DatabaseError as cause:
         raise Refused(f"The SQLite database can't be read: {cause}.") from cause

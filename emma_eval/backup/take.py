@@ -40,6 +40,8 @@ def take(target: Path, with_files: bool, now: datetime) -> Manifest:
             secret_fingerprint=site.fingerprint(settings.SECRET_KEY),
             bucket=bucket.name if bucket else "",
             objects=objects,
+            trail_head=found.trail.head,
+            trail_fault=found.trail.fault,
         )
         archive.finish(kept, said, settings.SECRET_KEY)
     return said

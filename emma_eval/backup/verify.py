@@ -12,7 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from . import postgresql, proof, sqlite, stranger
 from .archive import Source
-from .contents import Contents, compare
+from .contents import Contents, compare, compare_trail
 from .manifest import Manifest
 from .refused import Refused
 
@@ -57,11 +57,12 @@ def _verify_dump(said: Manifest, dumped: Path) -> Iterator[str]:
     rows = postgresql.rows_in(dumped)
     compare(said.rows, rows)
     yield f"The dump was read to its end: {sum(rows.values()):,} rows in {len(rows)} tables, {AS_COUNTED}."
-    yield f"It was not loaded, since {room.why_not}: constraints and triggers were not tried."
+    yield f"It was not loaded, since {room.why_not}: constraints, triggers and the chain of the trail were not tried."
 
 
 def _loaded(said: Manifest, found: Contents, how: str) -> Iterator[str]:
     compare(said.rows, found.rows)
+    compare_trail(said.trail_head, said.trail_fault, found.trail)
     if found.migrations != said.migrations:
         raise Refused("The schema in this backup is not the one its manifest names.")
     yield f"The database was {how}: {found.total():,} rows in {len(found.rows)} tables, {AS_COUNTED}."
@@ -69,3 +70,10 @@ def _loaded(said: Manifest, found: Contents, how: str) -> Iterator[str]:
     if not guards:
         raise Refused("The database in this backup has lost the triggers that keep its audit trail append-only.")
     yield f"Its audit trail is append-only ({len(guards)} triggers are there)."
+    yield f"Its audit trail {found.trail.in_words()}{_noted(said)}."
+
+
+def _noted(said: Manifest) -> str:
+    if not said.trail_head:
+        return ", which its manifest does not name"
+    return ", all as when it was taken" if said.trail_fault else ", as its manifest says"
