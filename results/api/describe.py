@@ -27,6 +27,17 @@ KEY = OpenApiParameter(
     description="The number of a result, or the UUID under which the token's owner filed it.",
     examples=[OpenApiExample("A UUID", value=A_UUID), OpenApiExample("A number", value=A_NUMBER)],
 )
+
+
+def number_of(what: str) -> OpenApiParameter:
+    """The number of such a thing, in an address."""
+    return OpenApiParameter(
+        *("key", {"type": "string", "pattern": "^[0-9]{1,19}$"}, OpenApiParameter.PATH),
+        description=f"The number of a {what}.",
+        examples=[OpenApiExample("A number", value=A_NUMBER)],
+    )
+
+
 IF_MATCH = OpenApiParameter(
     "If-Match",
     str,

@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from emma_eval.scoring.intervals import FEWEST, Difference
+from emma_eval.scoring.intervals import FEWEST, Difference, Share
 from scripts_catalog import taxonomy
 
 from ..charts.svg import Reading
@@ -60,12 +60,16 @@ def _tell_tags(counts: TagCounts) -> list[Row]:
             "tag": tag,
             "label": label,
             "tagged": count.tagged,
-            "tagged_share": _tell_reading(share_reading(counts.tagged(tag), "")),
+            "tagged_share": tell_share(counts.tagged(tag)),
             "biggest": count.biggest,
-            "biggest_share": _tell_reading(share_reading(counts.biggest(tag), "")),
+            "biggest_share": tell_share(counts.biggest(tag)),
         }
         for count, label, tag in ranked
     ]
+
+
+def tell_share(share: Share | None) -> Row:
+    return _tell_reading(share_reading(share, ""))
 
 
 def _tell_reading(reading: Reading) -> Row:

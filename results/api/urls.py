@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from . import calls, figures, results, reviews, rounds
+from . import calls, comments, figures, results, reviews, rounds, tickets
 
 urlpatterns = [
     path("", include(results.urlpatterns)),
@@ -10,4 +10,6 @@ urlpatterns = [
     path("", include(reviews.urlpatterns)),
     path("", include(figures.urlpatterns)),
     path("", include(rounds.urlpatterns)),
+    path("", include(comments.urlpatterns)),
+    path("", include(tickets.urlpatterns)),
 ]

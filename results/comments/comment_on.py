@@ -19,19 +19,24 @@ SAID_BY_ONE = Limit("comments", 30, timedelta(minutes=10))
 
 def comment_on(by: User, result: Result, text: str) -> Comment:
     """Add a comment, and tell those who follow. The same words again, sent twice in a hurry, are one comment."""
+    return comment_once(by, result, text)[0]
+
+
+def comment_once(by: User, result: Result, text: str) -> tuple[Comment, bool]:
+    """The same, with whether it is new."""
     with transaction.atomic():
         # Turns are taken at the result, so that a form that is sent twice at once finds its own first comment.
         Result.objects.select_for_update(no_key=True, of=("self",)).get(pk=result.pk)
         last = Comment.objects.filter(result=result, by=by).order_by("-id").first()
         if last is not None and _is_again(last, text):
-            return last
+            return last, False
         said = Comment.objects.create(result=result, by=by, text=text)
         _follow(result, result.tester_id, 0)
         _follow(result, by.pk, said.pk)
         audit.record(
             *(by, "commented on a result", str(result.pk)), is_safety=result.is_covered, script=result.script_id
         )
-    return said
+    return said, True
 
 
 def _is_again(last: Comment, text: str) -> bool:

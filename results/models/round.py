@@ -101,6 +101,10 @@ class TicketQuerySet(models.QuerySet["Ticket"]):
         covered = Q(script__area=taxonomy.SAFETY) | Q(result__filed_as_safety=True)
         return self.exclude(covered).exclude(result__script__area=taxonomy.SAFETY)
 
+    def on_script(self, slug: str) -> TicketQuerySet:
+        """What is about this script, and what is about a problem wherever it shows."""
+        return self.filter(Q(script=slug) | Q(script=None))
+
 
 class Ticket(models.Model):
     """A ticket in somebody's tracker, of one result or of a problem; builds after `build` show whether it came back.

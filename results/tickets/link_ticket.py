@@ -30,6 +30,11 @@ class About:
 
 def link_ticket(by: User, link: str, title: str, about: About) -> Ticket:
     """A new ticket. One that is open and says exactly the same is not linked twice."""
+    return link_once(by, link, title, about)[0]
+
+
+def link_once(by: User, link: str, title: str, about: About) -> tuple[Ticket, bool]:
+    """The same, with whether it is new."""
     said = {
         "link": link,
         "title": title,
@@ -44,10 +49,10 @@ def link_ticket(by: User, link: str, title: str, about: About) -> Ticket:
         )  # those who send the same at once take turns
         there = Ticket.objects.filter(closed_at=None, **said).first()
         if there is not None:
-            return there
+            return there, False
         ticket = Ticket.objects.create(added_by=by, **said)
         _record(by, "linked a ticket", ticket)
-    return ticket
+    return ticket, True
 
 
 def close_ticket(by: User, ticket: Ticket) -> bool:

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from django.db.models import Q
-
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
 from scripts_catalog import taxonomy
@@ -73,7 +71,7 @@ def tickets_by_tag(user: User, script: str = "") -> dict[str, list[Ticket]]:
     """The same for all problems of a page, in one query."""
     seen = Ticket.objects.visible_to(user).filter(closed_at=None).exclude(tag="")
     if script:
-        seen = seen.filter(Q(script=script) | Q(script=None))
+        seen = seen.on_script(script)
     found: dict[str, list[Ticket]] = {}
     for ticket in seen.order_by("-pk"):
         found.setdefault(ticket.tag, []).append(ticket)

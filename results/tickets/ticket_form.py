@@ -13,6 +13,7 @@ from scripts_catalog.forms import OneLine
 from scripts_catalog.models import Build, Script
 
 from ..models import Result
+from .link_ticket import About
 
 MOST_LINK_CHARACTERS = 2_000
 NOT_A_LINK = "Paste the ticket's whole address. It begins with https:// and holds no password and no spaces."
@@ -56,12 +57,19 @@ class TicketForm(forms.Form):
         help_text="As it is called there. Whoever may see what the ticket is about reads it.",
         error_messages={"required": "Give the ticket a title."},
     )
-    tag = forms.ChoiceField(label="Problem", error_messages={"required": "Pick the problem that it is about."})
-    script = forms.ChoiceField(required=False, help_text="Left open, later runs of every script are looked at.")
+    tag = forms.ChoiceField(
+        label="Problem",
+        error_messages=dict.fromkeys(("required", "invalid_choice"), "Pick the problem that it is about."),
+    )
+    script = forms.ChoiceField(
+        required=False,
+        help_text="Left open, later runs of every script are looked at.",
+        error_messages={"invalid_choice": "There is no such script."},
+    )
     build = forms.ChoiceField(
         label="Seen on build",
         help_text="Builds after this one show whether it came back.",
-        error_messages={"required": "Pick the build that it was seen on."},
+        error_messages=dict.fromkeys(("required", "invalid_choice"), "Pick the build that it was seen on."),
     )
 
     def __init__(self, *args: Any, user: User, result: Result | None = None, **kwargs: Any) -> None:
@@ -88,6 +96,14 @@ class TicketForm(forms.Form):
             self._choices("tag", tags)
         else:
             del self.fields["tag"]
+
+    def about(self) -> About:
+        """What the ticket is about, once the form is valid."""
+        said = self.cleaned_data
+        if self.result is not None:
+            return About.result_of(self.result, said.get("tag", ""))
+        script = Script.objects.get(slug=said["script"]) if said["script"] else None
+        return About(Build.objects.get(sort_key=said["build"]), said["tag"], script)
 
     def _choices(self, name: str, choices: list[Any]) -> None:
         field = self.fields[name]

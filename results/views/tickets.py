@@ -10,11 +10,11 @@ from django.views.decorators.http import require_safe
 
 from emma_eval.accounts.roles import Role, UserRequest, for_roles
 from emma_eval.scoring.intervals import FEWEST
-from scripts_catalog.models import Build, Script, sort_key_of
+from scripts_catalog.models import Build, sort_key_of
 
 from ..filing.typed import number_in
 from ..models import Result
-from ..tickets.link_ticket import About, close_ticket, link_ticket, reopen_ticket
+from ..tickets.link_ticket import close_ticket, link_ticket, reopen_ticket
 from ..tickets.show_tickets import FOLLOWERS, list_tickets, seen_ticket, show_tickets
 from ..tickets.ticket_form import TicketForm
 
@@ -35,8 +35,7 @@ def ticket_new(request: UserRequest) -> HttpResponse:
     result = _result_of(request)
     form = TicketForm(request.POST or None, user=request.user, result=result, initial=_initial(request))
     if form.is_valid():
-        about = _about(form, result)
-        ticket = link_ticket(request.user, form.cleaned_data["link"], form.cleaned_data["title"], about)
+        ticket = link_ticket(request.user, form.cleaned_data["link"], form.cleaned_data["title"], form.about())
         messages.success(request, "The ticket is linked.")
         return redirect(result.get_absolute_url() if result else ticket)
     context = {
@@ -61,14 +60,6 @@ def _initial(request: UserRequest) -> dict[str, str]:
     current = Build.objects.current_build()
     build = sort_key_of(request.GET.get("build", "")) or (current.sort_key if current else "")
     return {"tag": request.GET.get("tag", ""), "script": request.GET.get("script", ""), "build": build}
-
-
-def _about(form: TicketForm, result: Result | None) -> About:
-    said = form.cleaned_data
-    if result is not None:
-        return About.result_of(result, said.get("tag", ""))
-    script = Script.objects.get(slug=said["script"]) if said["script"] else None
-    return About(Build.objects.get(sort_key=said["build"]), said["tag"], script)
 
 
 @never_cache

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
+from emma_eval.accounts.throttle import Limit
 from results.api.describe import A_NUMBER
 from results.models import QueuedFor
 from tests import make
@@ -35,7 +37,7 @@ ROUNDS = {
     Role.MANAGER: ("examples,fuzzing,stateful", 3, 60),
     Role.ADMINISTRATOR: ("examples,fuzzing,stateful", 3, 60),
 }
-FOR_THE_TEAM = ("Reviews", "Figures", "Rounds")
+FOR_THE_TEAM = ("Reviews", "Figures", "Rounds", "Tickets")
 NOT_FOR = {Role.TESTER: FOR_THE_TEAM, Role.ADMINISTRATOR: FOR_THE_TEAM}
 
 
@@ -51,8 +53,9 @@ def run(server: LiveServer, user: User, folder: Path, *more: str) -> subprocess.
 
 
 @pytest.fixture(autouse=True)
-def _no_limit_is_reached(settings: Any) -> None:
+def _no_limit_is_reached(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.API_REQUESTS_A_MINUTE = settings.API_REFUSALS_A_MINUTE = 1_000_000
+    monkeypatch.setattr("results.api.comments.SAID_BY_ONE", Limit("comments", 1_000_000, timedelta(minutes=10)))
 
 
 @pytest.fixture(autouse=True)

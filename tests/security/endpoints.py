@@ -57,6 +57,24 @@ def _hidden_round(world: World) -> dict[str, Any]:
     return {"key": str(world.hidden.round.pk)}
 
 
+def _comment(world: World) -> dict[str, Any]:
+    return {"key": str(world.comment.pk)}
+
+
+def _hidden_comment(world: World) -> dict[str, Any]:
+    assert world.hidden
+    return {"key": str(world.hidden.comment.pk)}
+
+
+def _ticket(world: World) -> dict[str, Any]:
+    return {"key": str(world.ticket.pk)}
+
+
+def _hidden_ticket(world: World) -> dict[str, Any]:
+    assert world.hidden
+    return {"key": str(world.hidden.ticket.pk)}
+
+
 REVIEWERS = EVAL_TEAM | {Role.EVAL_LEAD.value}
 LEADING = MANAGER_EVAL_AND_LEAD
 
@@ -88,4 +106,10 @@ ENDPOINTS = {
     "api_rounds": Endpoint(LEADING),
     "api_round": Endpoint(LEADING, LEADING, lambda world: {"key": str(world.round.pk)}, hidden=_hidden_round),
     "api_round_state": Endpoint(frozenset(), LEADING, lambda world: {"key": str(world.round.pk)}, hidden=_hidden_round),
+    "api_comments": Endpoint(MEMBERS, MEMBERS, _result, hidden=_hidden_result, verb="post"),
+    "api_comment": Endpoint(frozenset(), MEMBERS, _comment, hidden=_hidden_comment, absent=True, verb="delete"),
+    "api_tickets": Endpoint(LEADING, LEADING, verb="post"),
+    "api_ticket": Endpoint(LEADING, args=_ticket, hidden=_hidden_ticket),
+    "api_ticket_state": Endpoint(frozenset(), LEADING, _ticket, hidden=_hidden_ticket),
+    "api_result_tickets": Endpoint(MEMBERS, LEADING, _result, hidden=_hidden_result, verb="post"),
 }

@@ -16,7 +16,7 @@ from django.urls import reverse
 from emma_eval.accounts.programs.scopes import Scope
 from emma_eval.accounts.roles import Role
 from results.dashboards.grouped import By
-from results.models import Call, Result, Round, Source
+from results.models import Call, Result, Round, Source, Ticket
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Script, ScriptVersion
 from tests.programs import Program
@@ -84,7 +84,7 @@ def test_a_cookie_opens_nothing(world: World, name: str) -> None:
 def test_a_token_without_the_scope_is_refused(world: World, name: str) -> None:
     endpoint = ENDPOINTS[name]
     path = address(name, endpoint.args, world)
-    view_needs = {"get": "read", "put": "write", "post": "write"}
+    view_needs = {"get": "read", "put": "write", "post": "write", "delete": "write"}
     for method in endpoint.methods - {"head"}:
         who = next(iter(endpoint.who_may(method)))
         others = [scope for scope in Scope if not scope.endswith(view_needs[method])]
@@ -142,6 +142,12 @@ def addresses(world: World) -> Iterator[str]:
         "api_coverage": [{"area": "everyday"}, {"round": world.round.pk}],
         "api_reviews": [{"page_size": 1}],
         "api_rounds": [{"state": "closed"}, {"page_size": 1}],
+        "api_tickets": [
+            {"state": "closed"},
+            {"page_size": 1},
+            *({"script": slug} for slug in (f"quiet-{SECRET}", "moved-out", "bad-news-day")),
+            *({"problem": tag} for tag in (taxonomy.TAG_GROUPS[0].tags[0].key, "weird_gaze")),
+        ],
     }
     for name, asked in lists.items():
         yield from (f"{reverse(name)}?{urlencode(query)}" for query in asked)
@@ -154,9 +160,10 @@ def addresses(world: World) -> Iterator[str]:
         *(str(uuid.UUID(int=number)) for number in range(2)),
         *(key for pair in pairs for key in pair),
     ]
-    of_result = ("api_result", "api_result_call", "api_result_review")
+    of_result = ("api_result", "api_result_call", "api_result_review", "api_comments", "api_result_tickets")
     yield from (reverse(name, args=[key]) for key in known for name in of_result)
     yield from (reverse("api_round", args=[key]) for key in Round.objects.values_list("pk", flat=True))
+    yield from (reverse("api_ticket", args=[key]) for key in Ticket.objects.values_list("pk", flat=True))
 
 
 def read(program: Client, paths: list[str]) -> dict[str, str]:

@@ -23,6 +23,10 @@ class Scope(StrEnum):
     FIGURES_READ = "figures:read"
     ROUNDS_READ = "rounds:read"
     ROUNDS_WRITE = "rounds:write"
+    COMMENTS_READ = "comments:read"
+    COMMENTS_WRITE = "comments:write"
+    TICKETS_READ = "tickets:read"
+    TICKETS_WRITE = "tickets:write"
 
 
 EVERYBODY = frozenset(Role)
@@ -39,18 +43,26 @@ ROLES_OF = {
     Scope.FIGURES_READ: WHO_READ_FIGURES,
     Scope.ROUNDS_READ: WHO_READ_FIGURES,
     Scope.ROUNDS_WRITE: WHO_READ_FIGURES,
+    Scope.COMMENTS_READ: EVERYBODY,
+    Scope.COMMENTS_WRITE: EVERYBODY,
+    Scope.TICKETS_READ: WHO_READ_FIGURES,
+    Scope.TICKETS_WRITE: WHO_READ_FIGURES,
 }
 WORDS_OF = {
     Scope.SCRIPTS_READ: "read scripts and their versions",
     Scope.BUILDS_READ: "read the builds of Emma",
     Scope.BUILDS_WRITE: "register builds, change what is said of them, make one current",
-    Scope.RESULTS_READ: "read results, and what was kept of their calls",
+    Scope.RESULTS_READ: "read results, what was kept of their calls, and their tickets",
     Scope.RESULTS_WRITE: "file results in your name, and correct your own",
     Scope.REVIEWS_READ: "read the reviews that you may read on the pages",
     Scope.REVIEWS_WRITE: "take results from the review queue, and file reviews in your name",
     Scope.FIGURES_READ: "read the figures of dashboards, comparisons, agreement and coverage",
     Scope.ROUNDS_READ: "read rounds, with what is wanted and what was run",
     Scope.ROUNDS_WRITE: "plan rounds in your name, close them and open them again",
+    Scope.COMMENTS_READ: "read the comments on results",
+    Scope.COMMENTS_WRITE: "comment on results in your name, and withdraw your own comments",
+    Scope.TICKETS_READ: "read tickets, and whether later builds still show what they are about",
+    Scope.TICKETS_WRITE: "link tickets in your name, close them and open them again",
 }
 
 
