@@ -326,6 +326,13 @@ class AuditEntryQuerySet(models.QuerySet["AuditEntry"]):
 
 
 ABOUT = "person"  # the name of the detail that holds the key of an account
+ADDRESS_DIGEST = "address_digest"  # by which the address of an erased person is known again: erased_addresses.py
+
+
+def details_in_words(details: dict[str, Any]) -> list[tuple[str, str]]:
+    """Each detail as a person reads it: names without underscores, lists with commas."""
+    said = ((name, value) for name, value in details.items() if name not in {ABOUT, ADDRESS_DIGEST})
+    return [(name.replace("_", " "), _in_words(value)) for name, value in said]
 
 
 class AuditEntry(models.Model):
@@ -355,9 +362,7 @@ class AuditEntry(models.Model):
         return f"{self.action} {self.target}"
 
     def details_in_words(self) -> list[tuple[str, str]]:
-        """Each detail as a person reads it: names without underscores, lists with commas."""
-        said = ((name, value) for name, value in self.details.items() if name != ABOUT)
-        return [(name.replace("_", " "), _in_words(value)) for name, value in said]
+        return details_in_words(self.details)
 
     @property
     def about(self) -> int | None:

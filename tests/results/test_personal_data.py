@@ -184,7 +184,7 @@ def test_the_page_says_what_stays_and_wants_a_tick(admin_client: Client, tester:
 
 def test_older_lines_that_name_the_address_are_told_of(admin_client: Client, tester: User) -> None:
     AuditEntry.objects.create(action="changed roles", target=tester.email)
-    assert "1 older line still names the address" in admin_client.get(f"/people/{tester.pk}/erase/").content.decode()
+    assert "1 older line holds the address" in admin_client.get(f"/people/{tester.pk}/erase/").content.decode()
 
 
 def test_nothing_is_given_to_somebody_who_is_erased(tester: User, administrator: User) -> None:

@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from .. import audit
 from ..change_access import another_administrator_stays, lock_people
-from ..models import ApiToken, Invitation, Training, User
+from ..erased_addresses import ERASED, digest_of_address
+from ..models import ADDRESS_DIGEST, ApiToken, Invitation, Training, User
 from ..roles import Role
 from ..session_store import Session
 from .rooms import forgetters
@@ -36,11 +37,12 @@ def erase_person(user: User, by: User) -> bool:
         return False
     if found.has_role(Role.ADMINISTRATOR) and found.is_active:
         another_administrator_stays(found)
+    digest = digest_of_address(found.email)
     for forget in forgetters:
         forget(found)
     _forget_sign_in(found)
     _take_identity(found)
-    audit.record(by, "erased a person", about=found)
+    audit.record(by, ERASED, about=found, **{ADDRESS_DIGEST: digest})
     return True
 
 

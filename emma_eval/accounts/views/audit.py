@@ -8,7 +8,8 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from emma_eval.accounts.addresses import address_of
-from emma_eval.accounts.models import AuditEntry, AuditLink, User
+from emma_eval.accounts.erased_addresses import SUBJECT, Shown, shown
+from emma_eval.accounts.models import AuditEntry, AuditLink, User, details_in_words
 from emma_eval.accounts.roles import Role, UserRequest, for_roles
 
 A_PAGE = 100
@@ -41,12 +42,16 @@ class Line:
     path: str
     target: str
     person: User | None
+    details: list[tuple[str, str]]
 
     @classmethod
-    def of(cls, entry: AuditEntry, people: dict[int, User]) -> Line:
+    def of(cls, entry: AuditEntry, said: Shown, people: dict[int, User]) -> Line:
         path = PLACES.get(entry.action, "").format(entry.target) if entry.target else ""
-        name = "open it" if path and entry.target.isdecimal() else entry.target
-        return cls(entry, path, name, people.get(entry.about or 0))
+        name = "open it" if path and entry.target.isdecimal() else said.target
+        person, details = people.get(entry.about or 0), said.details
+        if person is not None and person.erased_at is not None:
+            details = {name: value for name, value in details.items() if name != SUBJECT}
+        return cls(entry, path, name, person, details_in_words(details))
 
 
 @for_roles(Role.ADMINISTRATOR)
@@ -77,4 +82,4 @@ def audit_trail(request: UserRequest) -> HttpResponse:
 
 def _lines(entries: list[AuditEntry]) -> list[Line]:
     people = User.objects.in_bulk({entry.about for entry in entries if entry.about})
-    return [Line.of(entry, people) for entry in entries]
+    return [Line.of(entry, said, people) for entry, said in zip(entries, shown(entries), strict=True)]
