@@ -21,3 +21,6 @@ class Program(Client):
 
     def send(self, path: str, body: Any, **headers: str) -> Any:
         return self.put(path, json.dumps(body), content_type="application/json", headers=headers)
+
+    def add(self, path: str, body: Any) -> Any:
+        return self.post(path, json.dumps(body), content_type="application/json")
