@@ -25,6 +25,10 @@ def world(live_server: LiveServer) -> ManagersWorld:
     return build_managers_world()
 
 
+def sides_of(page: Page) -> int:
+    return len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4")))
+
+
 def means(page: Page) -> tuple[bool, bool]:
     """Whether the means by script can be seen, and what would unfold them."""
     return page.locator(".by-script tbody").is_visible(), page.get_by_text(SHOW_SCRIPTS).is_visible()
@@ -71,7 +75,16 @@ def test_a_script_with_few_ratings_prints_on_one_side_and_says_that_n_is_too_sma
     expect(page.locator(".small-multiples")).to_be_hidden()
     page.get_by_text("How many there are").last.click()
     expect(page.locator(".small-multiples")).to_be_visible()
-    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) == 1
+    assert sides_of(page) == 1
+
+
+def test_a_script_with_much_to_say_prints_on_two_sides_and_a_comparison_too(
+    open_page: OpenPage, world: ManagersWorld
+) -> None:
+    page = open_page(world.manager)
+    for path in ("/dashboard/scripts/bad-news-day/?build=any", "/dashboard/compare/"):
+        page.goto(path)
+        assert sides_of(page) <= 2, path
 
 
 def test_a_figure_stands_beside_its_n(open_page: OpenPage, world: ManagersWorld) -> None:
