@@ -117,7 +117,8 @@ A_RESULT = OpenApiExample(
         "call": A_UUID,
         "called_at": "2026-03-02T06:36:00Z",
         "filed_at": "2026-03-02T06:51:09.120000Z",
-        "reviewed_at": None,
+        "reviewed_at": "2026-03-03T08:15:30.250000Z",
+        "waits_for": None,
         "never_started": False,
         "camera_used": False,
         "camera_note": "",
@@ -135,6 +136,7 @@ A_RESULT = OpenApiExample(
             {"tag": tag, "label": taxonomy.TAG_BY_KEY[tag].label, "place": place}
             for place, tag in enumerate(("cut_in", "too_fast"), 1)
         ],
+        "problems_as_reviewed": [{"tag": "cut_in", "label": taxonomy.TAG_BY_KEY["cut_in"].label, "place": 1}],
         "comment": "She cut in twice while I was crying.",
         "recording_link": "",
         "machine": {"browser": "", "device": "", "system": "", "connection": ""},

@@ -11,6 +11,7 @@ from rest_framework import serializers
 from emma_eval.accounts.models import User
 from scripts_catalog import taxonomy
 
+from ..listing.reviewed import REASON_OF
 from ..models import (
     DIMENSION_KEYS,
     MOST_COMMENT_CHARACTERS,
@@ -22,6 +23,7 @@ from ..models import (
     ProblemOrder,
     ResultQuerySet,
 )
+from ..review.as_reviewed import TagReviewed, reason_shown, tags_as_reviewed
 from ..review.open_to import time_shown
 
 COLUMNS = (
@@ -33,6 +35,7 @@ COLUMNS = (
     *("build__name", "tester_id", "tester__name", "tester__email"),
 )
 TAGS = list(taxonomy.TAG_BY_KEY)
+KEY_OF_REASON = {reason: key for key, reason in REASON_OF.items()}
 Row = dict[str, Any]
 
 
@@ -42,21 +45,24 @@ def columns_of(results: ResultQuerySet) -> Any:
 
 
 def tell_rows(user: User, rows: list[Any]) -> list[Row]:
-    """Each row as it is told to this person; one query for the problems of all of them."""
-    problems = _problems_of([row.id for row in rows])
-    return [_tell(user, row, problems.get(row.id, [])) for row in rows]
+    """Each row as it is told to this person; one query for the problems of all of them, one for those as reviewed."""
+    problems, reviewed = _problems_of([row.id for row in rows]), tags_as_reviewed(user, rows)
+    return [_tell(user, row, problems.get(row.id, []), reviewed.get(row.id)) for row in rows]
 
 
 def _problems_of(ids: list[int]) -> dict[int, list[Row]]:
     found: dict[int, list[Row]] = {}
     tags = Problem.objects.filter(result__in=ids).order_by("result_id", "position")
     for result_id, tag, rank in tags.values_list("result_id", "tag", "rank"):
-        said = {"tag": tag, "label": taxonomy.TAG_BY_KEY[tag].label, "place": rank}
-        found.setdefault(result_id, []).append(said)
+        found.setdefault(result_id, []).append(_tell_problem(tag, rank))
     return found
 
 
-def _tell(user: User, row: Any, problems: list[Row]) -> Row:
+def _tell_problem(tag: str, rank: int | None) -> Row:
+    return {"tag": tag, "label": taxonomy.TAG_BY_KEY[tag].label, "place": rank}
+
+
+def _tell(user: User, row: Any, problems: list[Row], reviewed: tuple[TagReviewed, ...] | None) -> Row:
     number = row.script_version__number if user.is_trained else row.script_version__open_number
     return {
         "id": str(row.id),
@@ -72,6 +78,7 @@ def _tell(user: User, row: Any, problems: list[Row]) -> Row:
         "called_at": instant(row.called_at),
         "filed_at": instant(row.filed_at),
         "reviewed_at": (when := time_shown(row.reviewed_at, row.queued_for)) and instant(when),
+        "waits_for": (reason := reason_shown(user, row.queued_for)) and KEY_OF_REASON[reason],
         "never_started": row.never_started,
         "camera_used": row.camera_used,
         "camera_note": row.camera_note,
@@ -79,6 +86,7 @@ def _tell(user: User, row: Any, problems: list[Row]) -> Row:
         "ratings": {key: getattr(row, key) for key in DIMENSION_KEYS},
         "problem_order": row.problem_order,
         "problems": problems,
+        "problems_as_reviewed": None if reviewed is None else [_tell_problem(each.tag, each.rank) for each in reviewed],
         "comment": row.comment,
         "recording_link": row.recording_link,
         "machine": {
@@ -155,6 +163,12 @@ class ResultSerializer(serializers.Serializer[Any]):
     reviewed_at = serializers.DateTimeField(
         allow_null=True, help_text="Null until all the reviews that are wanted are in."
     )
+    waits_for = serializers.ChoiceField(
+        choices=list(REASON_OF),
+        allow_null=True,
+        help_text="Why it is in the review queue, by the words of the filter `review`, for those who review and lead. "
+        "null: it is not, or the token's owner is none of them.",
+    )
     never_started = serializers.BooleanField()
     camera_used = serializers.BooleanField()
     camera_note = serializers.CharField(
@@ -165,7 +179,12 @@ class ResultSerializer(serializers.Serializer[Any]):
     problem_order = serializers.ChoiceField(
         choices=ProblemOrder.values, help_text="How much is known of the order of the problems."
     )
-    problems = ProblemTagSerializer(many=True)
+    problems = ProblemTagSerializer(many=True, help_text="As filed: no review changes them.")
+    problems_as_reviewed = ProblemTagSerializer(
+        many=True,
+        allow_null=True,
+        help_text="Those of the review that stands. null: none stands, or the token's owner reads none of this result.",
+    )
     comment = serializers.CharField(allow_blank=True, max_length=MOST_COMMENT_CHARACTERS)
     recording_link = serializers.CharField(allow_blank=True, max_length=2000)
     machine = MachineSerializer()

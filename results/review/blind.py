@@ -7,6 +7,8 @@ eval team nor a manager sees the one that stands, of the results that they filed
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.db.models import Exists, F, OuterRef, Q
 
 from emma_eval.accounts.models import User
@@ -43,6 +45,14 @@ def readable_by(user: User) -> ReviewQuerySet:
     if user.has_role(Role.MANAGER):
         return known.filter((Q(reviewer=user) & ~Q(are_in)) | Q(are_in, stands=True))
     return known.none()
+
+
+def standing_shown_to(user: User, results: Iterable[int]) -> ReviewQuerySet:
+    """The review that stands of each of these results, which this person may see, as far as its page shows it."""
+    these = Result.objects.filter(pk=OuterRef("result"))
+    are_in = Exists(shown_as_reviewed(these).exclude(_may_still_be_met_by(user)))
+    standing = Review.objects.filter(are_in, stands=True, result__in=results)
+    return standing if user.has_role(*SEE_REVIEWS) else standing.filter(result__tester=user)
 
 
 def _may_still_be_met_by(user: User) -> Q:
