@@ -17,7 +17,7 @@ from emma_eval.accounts.models import AuditEntry, User
 from emma_eval.accounts.roles import Role
 from results.counts.rebuild_counts import compare_counts, rebuild_counts
 from results.filing.correct_result import ReviewedError, correct_result, filing_of
-from results.models import QueuedFor, Result, Review, ReviewedProblem
+from results.models import Hold, QueuedFor, Result, Review, ReviewedProblem
 from results.review.file_review import CorrectedMeanwhileError, Judged, file_review
 from results.review.hold_result import begin_review
 from results.review.open_to import AllInError, HeldError
@@ -168,6 +168,8 @@ def test_who_takes_a_result_while_it_is_corrected_or_reviewed_reviews_what_it_sa
     tester: User, waiting: Waiting, people: list[User]
 ) -> None:
     for number in ROUNDS:
+        Hold.objects.all().delete()
+        Result.objects.update(queued_for=None)
         result = waiting()
         said = replace(filing_of(result), comment=f"Again {number}")
         taken, corrected, filed = at_once(
