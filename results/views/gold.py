@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -71,6 +72,7 @@ def gold(request: UserRequest) -> HttpResponse:
     rows = [GoldRow(result, result.gold, _answered(result)) for result in found]
     context = {
         "in_force": [row for row in rows if row.answer.retired_at is None],
+        "fewest": -(-100 // settings.GOLD_SHARE) if settings.GOLD_SHARE else 0,
         "retired": [row for row in rows if row.answer.retired_at is not None],
     }
     return render(request, "results/gold.html", context)

@@ -185,6 +185,26 @@ def test_by_no_rule_does_a_reviewer_point_at_gold_more_often_than_the_share(
     assert attack.emptied, "to the very end"
 
 
+@pytest.mark.parametrize("waits", [2, 5, 9])
+def test_in_a_short_queue_nothing_that_waits_is_gold_that_somebody_answered(
+    waits: int, team: list[User], lead: User, waiting: Waiting
+) -> None:
+    """So there is nothing to guess: each is met by one reviewer, and all of them are met."""
+    made = [waiting() for _ in range(waits)]
+    gold = {result.pk for result in made[::2]}
+    for pk in gold:
+        set_gold(lead, pk, ("cut_in",), "Plain.")
+    attack = Attack()
+    for number in range(2 * waits + 3):
+        assert _answered_gold() == set()
+        attack.step(team[number % 3], number)
+    assert attack.emptied
+    answers = Review.objects.filter(is_of_gold=True)
+    assert sorted(answers.values_list("result", flat=True)) == sorted(gold)
+    page = make.client_of(lead).get("/review/gold/").text
+    assert "Where fewer than 10 wait for the same reason, each is met by one reviewer" in page
+
+
 def test_the_trail_names_gold_as_it_names_any_review(team: list[User], lead: User, waiting: Waiting) -> None:
     gold, other = waiting(), waiting()
     set_gold(lead, gold.pk, ("cut_in",), "Plain.")
