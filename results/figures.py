@@ -7,11 +7,14 @@ with a minus sign rather than a hyphen, and never one before a nought.
 from __future__ import annotations
 
 from decimal import ROUND_HALF_UP, Decimal
+from functools import lru_cache
 
 MINUS = "−"
+KEPT = 8192  # a page writes the same figure in its ranking, its chart and its table
 DECIMALS = 2  # of a rating, a difference of ratings, an alpha
 
 
+@lru_cache(KEPT)
 def say_number(value: float, decimals: int = DECIMALS) -> str:
     """ "4.13", "−0.40"."""
     return _written(_rounded(Decimal(repr(value)), decimals))
@@ -33,6 +36,7 @@ def say_share(share: float, decimals: int = 0) -> str:
     return f"{say_points(share, decimals)} %"
 
 
+@lru_cache(KEPT)
 def say_points(share: float, decimals: int = 0) -> str:
     """The same without its unit, for a difference of shares: "20"."""
     return _written(_rounded(Decimal(repr(share)) * 100, decimals))

@@ -35,6 +35,8 @@ def _escaped(value: object) -> str:
     kind = type(value)
     if kind is SafeString:
         return value  # type: ignore[return-value]
+    if kind is str:
+        return escape(str(value))
     if kind is int:
         return str(value)
     return str(value.__html__()) if hasattr(value, "__html__") else escape(str(value))

@@ -101,6 +101,7 @@ def mean_of(values: Sequence[float]) -> Mean | None:
     return Mean(mean, *(NO_INTERVAL if is_flat else _t_interval(mean, squares, n)), n)
 
 
+@lru_cache(maxsize=8192)
 def share_of(part: int, whole: int) -> Share | None:
     """`part` of `whole` with the score interval of Wilson (1927), without correction for continuity; None of nothing.
 

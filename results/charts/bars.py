@@ -6,7 +6,7 @@ has a title and a description; the page that shows one puts its figures in a tab
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -49,7 +49,7 @@ class Bar:
         return f"{named}: {said}."
 
 
-def stacked_bars(key: str, title: str, bars: list[Bar]) -> SafeString:
+def stacked_bars(key: str, title: str, bars: Sequence[Bar]) -> SafeString:
     """One bar of full width for each row, split into the five ratings; `key` makes its ids unique on a page."""
     return format_html(
         '<svg class="chart" width="100%" height="{height}" role="img" aria-labelledby="{key}-title {key}-desc">'
@@ -62,7 +62,7 @@ def stacked_bars(key: str, title: str, bars: list[Bar]) -> SafeString:
     )
 
 
-def _tops(bars: list[Bar]) -> Iterator[int]:
+def _tops(bars: Sequence[Bar]) -> Iterator[int]:
     """Where each begins."""
     return accumulate((bar.height for bar in bars[:-1]), initial=0) if bars else iter(())
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from operator import add
 from typing import Any
 
 from django.db.models import Count, F, FilteredRelation, Q, QuerySet, Sum
@@ -56,10 +57,7 @@ class RatingCounts:
             self.never_started + other.never_started,
             self.without_camera + other.without_camera,
             self.reviewed + other.reviewed,
-            {
-                key: tuple(a + b for a, b in zip(self.counts[key], other.counts[key], strict=True))
-                for key in DIMENSION_KEYS
-            },
+            {key: tuple(map(add, self.counts[key], other.counts[key])) for key in DIMENSION_KEYS},
         )
 
     @property

@@ -86,7 +86,8 @@ class Rows:
     @classmethod
     def of(cls, filters: Filters, source: Source = Source.FILED) -> Rows:
         """As reviewed, it is the reviewed results; ratings are of all of them in any case."""
-        return cls(f"{reverse('results')}?{filters.but(tags=source.value).query()}")
+        asked = filters if filters.tags == source else filters.but(tags=source.value)
+        return cls(f"{reverse('results')}?{asked.query()}")
 
     def href(self, *parts: str) -> str:
         """`parts`: more of the address, such as `script=small-talk`. What is given must be quoted already."""

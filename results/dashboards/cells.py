@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 
+from ..charts.svg import SHARES, Reading
 from ..markup import format_html, format_html_join, together
 from ..models import Ticket
 from .asked import Figure
@@ -28,6 +30,7 @@ def rows_of_dimensions(line: Line) -> SafeString:
     return together(map(_row_of_dimension, line.cells))
 
 
+@lru_cache(256)
 def _row_of_dimension(cell: Cell) -> SafeString:
     return format_html(
         '<tr><th scope="row">{}</th><td class="number">{}</td><td class="number interval">{}</td>{}{}{}</tr>',
@@ -122,36 +125,47 @@ def _places(counts: Sequence[int]) -> list[str]:
 
 
 def _problem(place: str, shown: Shown, results: str, *, names_script: bool) -> SafeString:
-    share = f"{shown.share_in_words} of results, interval {shown.interval}"
     return format_html(
-        '<li><span class="place">{}</span><b>{}</b>{}<p class="small quiet">{} · {}</p>{}{}</li>',
-        place,
-        shown.ranked.label,
-        _linked(shown.figure, f"{shown.figure.count} result{'' if shown.figure.count == 1 else 's'}", kind="figures"),
-        shown.ranked.group,
-        share if shown.share_in_words else "n too small for a share",
+        "<li>{}{}{}</li>",
+        _figures(place, shown.ranked.label, shown.ranked.group, shown.figure, shown.share),
         _calls(shown.calls, results, names_script=names_script),
         _tickets(shown.tickets),
+    )
+
+
+@lru_cache(1024)
+def _figures(place: str, label: str, group: str, figure: Figure, share: Reading) -> SafeString:
+    """What a ranking says of a problem in figures: depends on nothing but these, and people come back to them."""
+    said = (
+        f"{SHARES.say(share.value)} of results, interval {SHARES.say_interval(share)}"
+        if share.value is not None
+        else ""
+    )
+    return format_html(
+        '<span class="place">{}</span><b>{}</b><a class="figures" href="{}" data-count="{}">{}</a>'
+        '<p class="small quiet">{} · {}</p>',
+        *(place, label, figure.href, figure.count, f"{figure.count} result{'' if figure.count == 1 else 's'}"),
+        *(group, said or "n too small for a share"),
     )
 
 
 def _calls(calls: Sequence[Example], results: str, *, names_script: bool) -> SafeString:
     if not calls:
         return NOTHING
-    links = (_call(call, f"{results}{call.id}/", names_script=names_script) for call in calls)
+    links = [_call(call, f"{results}{call.id}/", names_script=names_script) for call in calls]
     return format_html('<p class="calls small">{}</p>', together(links))
 
 
 def _call(call: Example, href: str, *, names_script: bool) -> SafeString:
-    return format_html(
-        '<a href="{}">{}{}{}, <bdi>{}</bdi>{}</a> ',
-        href,
-        format_html('<span aria-hidden="true">▶ </span>') if call.has_recording else NOTHING,
-        format_html("<bdi>{}</bdi>, ", call.title) if names_script else NOTHING,
-        _day(call.called_at),
-        call.tester,
-        format_html('<span class="visually-hidden">, with a recording</span>') if call.has_recording else NOTHING,
-    )
+    title = format_html("<bdi>{}</bdi>, ", call.title) if names_script else NOTHING
+    return format_html(_WITH_RECORDING if call.has_recording else _CALL, href, title, _day(call.called_at), call.tester)
+
+
+_CALL = '<a href="{}">{}{}, <bdi>{}</bdi></a> '
+_WITH_RECORDING = (
+    '<a href="{}"><span aria-hidden="true">▶ </span>{}{}, <bdi>{}</bdi>'
+    '<span class="visually-hidden">, with a recording</span></a> '
+)
 
 
 def _day(when: datetime) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from django.utils.safestring import SafeString
 
@@ -19,6 +19,7 @@ from .readings import mean_reading
 RATED = {dimension.key: f"dimension={dimension.key}&low=1&high=5" for dimension in taxonomy.DIMENSIONS}
 NOT_APPLICABLE = "started=yes&camera=no"
 VISION = taxonomy.DIMENSIONS[-1].key
+_drawn = lru_cache(64)(stacked_bars)
 
 
 @dataclass(frozen=True)
@@ -94,11 +95,11 @@ class Line:
     counts: RatingCounts
     rows: Rows
 
-    @property
+    @cached_property
     def took_place(self) -> Figure:
         return Figure(self.counts.runs, self.rows.href("started=yes"))
 
-    @property
+    @cached_property
     def never_started(self) -> Figure:
         return Figure(self.counts.never_started, self.rows.href("started=no"))
 
@@ -113,4 +114,4 @@ class Line:
     @property
     def chart(self) -> SafeString:
         title = "How often each rating was given, by dimension, as filed"
-        return stacked_bars("ratings", title, [cell.bar for cell in self.cells])
+        return _drawn("ratings", title, tuple(cell.bar for cell in self.cells))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Count, Exists, OuterRef
 from django.utils.safestring import SafeString
 
 from emma_eval.accounts.models import User
@@ -56,13 +56,14 @@ def build_script_dashboard(counting: Counting, asked: Asked, known: Known, title
     chosen, slug = sort_key_of(counting.filters.build), counting.filters.script
     counted = {key: counts for key, counts in every_build.items() if chosen in ("", key[0])}
     rows = Rows.of(counting.filters)
-    total = sum(counted.values(), RatingCounts())
+    by_met_before = _folded(counted, 1)
+    total = sum(by_met_before.values(), RatingCounts())
     return ScriptDashboard(
         total=Line("", title, total, rows),
         people=_people(counting, total.runs),
         trends=trends_of(counting, asked.over, known, _folded(every_build, 0)),
         problems=rank_problems(counting, asked.source, total),
-        returning=compare_returning({(slug, met): side for met, side in _folded(counted, 1).items()}, rows),
+        returning=compare_returning({(slug, met): side for met, side in by_met_before.items()}, rows),
         agreeing=read_agreeing(counting.user, counting.filters),
     )
 
@@ -76,8 +77,11 @@ def _folded(counted: Mapping[Key, RatingCounts], place: int) -> dict[Any, Rating
 
 
 def _people(counting: Counting, runs: int) -> int:
-    """How many ran it. Of many runs it is quicker to look for one of each person than to look at every run."""
+    """How many ran it. Of many runs it is quicker to look for one of each person than to look at every run.
+
+    Counted in one step, which every database answers off the index that has all of it.
+    """
     ran = counting.rows.filter(never_started=False)
     if runs < MANY_RUNS:
-        return ran.order_by().values("tester").distinct().count()
+        return int(ran.order_by().aggregate(people=Count("tester", distinct=True))["people"])
     return User.objects.filter(Exists(ran.filter(tester=OuterRef("pk")))).count()

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from scripts_catalog import taxonomy
 
 from ..charts.pareto import Pareto, TagBar, pareto_figure
-from ..charts.svg import SHARES, Reading
+from ..charts.svg import Reading
 from ..counts.read_counts import RatingCounts, TagCounts
 from ..models import Source, Ticket
 from ..tickets.show_tickets import tickets_by_tag
@@ -46,14 +46,6 @@ class Shown:
     share: Reading
     calls: Sequence[Example]
     tickets: Sequence[Ticket]
-
-    @property
-    def share_in_words(self) -> str:
-        return "" if self.share.value is None else SHARES.say(self.share.value)
-
-    @property
-    def interval(self) -> str:
-        return SHARES.say_interval(self.share)
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from emma_eval.scoring.intervals import Share, mean_of_counts
 
 from ..charts.svg import Reading
 
+_mean_of = lru_cache(4096)(mean_of_counts)  # a page names the same mean in its table, its charts and their twins
+
 
 def mean_reading(counts: Sequence[int], href: str) -> Reading:
     """The mean of ratings with its interval."""
-    found = mean_of_counts(counts)
+    found = _mean_of(tuple(counts))
     if found is None:
         return Reading(None, 0)
     if found.is_too_small:

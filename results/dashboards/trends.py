@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Any
+from urllib.parse import urlencode
 
 from django.db.models import IntegerField, OuterRef, Subquery
 from django.utils import timezone
@@ -125,12 +126,14 @@ def _count_builds(counting: Counting) -> ByBuild:
 
 def _over_builds(counting: Counting, known: Known, found: ByBuild) -> tuple[Stop, ...]:
     keys = sorted(key for key, counts in found.items() if counts.runs)[-MOST_BUILDS:]
+    names = known.names
     methods = _methods_by_build(counting.user, counting.filters.script, keys)
+    rows = Rows.of(counting.filters.but(build=""))
     return tuple(
         Stop(
-            known.names[key],
+            names[key],
             found[key],
-            Rows.of(counting.filters.but(build=known.names[key])),
+            rows.within(urlencode({"build": names[key]})),
             methods.get(key, Methods()),
         )
         for key in keys

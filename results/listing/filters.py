@@ -141,8 +141,8 @@ class Filters:
     def params(self) -> dict[str, str]:
         """As they stand in an address, without the empty ones."""
         asked = self.but(first_day=None, last_day=None, period=self.period) if self.period else self
-        said = {field: getattr(asked, field.name) for field in fields(asked)}
-        return {NAME_OF[field.name]: _written(value) for field, value in said.items() if value != field.default}
+        said = [(name, getattr(asked, field), unsaid) for field, name, unsaid in _SAID]
+        return {name: _written(value) for name, value, unsaid in said if value != unsaid}
 
     def query(self) -> str:
         return urlencode(self.params())
@@ -158,6 +158,7 @@ NAME_OF = {
     "first_day": "from",
     "last_day": "to",
 }
+_SAID = tuple((field.name, NAME_OF[field.name], field.default) for field in fields(Filters))
 
 
 def _by_its_index(rows: ResultQuerySet, noted: dict[str, Any]) -> ResultQuerySet:

@@ -103,7 +103,7 @@ class TicketQuerySet(models.QuerySet["Ticket"]):
 
     def on_script(self, slug: str) -> TicketQuerySet:
         """What is about this script, and what is about a problem wherever it shows."""
-        return self.filter(Q(script=slug) | Q(script=None))
+        return self.filter(Q(script_id=slug) | Q(script_id=None))
 
 
 class Ticket(models.Model):
