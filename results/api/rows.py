@@ -11,7 +11,7 @@ from rest_framework import serializers
 from emma_eval.accounts.models import User
 from scripts_catalog import taxonomy
 
-from ..listing.reviewed import REASON_OF
+from ..listing.reviewed import KEY_OF_REASON, REASON_OF
 from ..models import (
     DIMENSION_KEYS,
     MOST_COMMENT_CHARACTERS,
@@ -23,7 +23,7 @@ from ..models import (
     ProblemOrder,
     ResultQuerySet,
 )
-from ..review.as_reviewed import TagReviewed, reason_shown, tags_as_reviewed
+from ..review.as_reviewed import PlacedTag, reason_shown, tags_as_reviewed
 from ..review.open_to import time_shown
 
 COLUMNS = (
@@ -35,7 +35,6 @@ COLUMNS = (
     *("build__name", "tester_id", "tester__name", "tester__email"),
 )
 TAGS = list(taxonomy.TAG_BY_KEY)
-KEY_OF_REASON = {reason: key for key, reason in REASON_OF.items()}
 Row = dict[str, Any]
 
 
@@ -62,7 +61,7 @@ def _tell_problem(tag: str, rank: int | None) -> Row:
     return {"tag": tag, "label": taxonomy.TAG_BY_KEY[tag].label, "place": rank}
 
 
-def _tell(user: User, row: Any, problems: list[Row], reviewed: tuple[TagReviewed, ...] | None) -> Row:
+def _tell(user: User, row: Any, problems: list[Row], reviewed: tuple[PlacedTag, ...] | None) -> Row:
     number = row.script_version__number if user.is_trained else row.script_version__open_number
     return {
         "id": str(row.id),

@@ -6,7 +6,7 @@ reads the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from operator import attrgetter
@@ -14,25 +14,21 @@ from typing import Any
 
 from django.utils import timezone
 
-from results.models import DIMENSION_KEYS, Device, ProblemOrder
+from results.listing.reviewed import KEY_OF_REASON
+from results.models import DIMENSION_KEYS, Device, ProblemOrder, QueuedFor
+from results.review.as_reviewed import PlacedTag
 from results.review.open_to import time_shown
 from scripts_catalog import taxonomy
 
 NO_RATING = "N/A"
+NO_PROBLEM = "No problem"
+HOW_FAR = ("reviewed_at", "queued_for")  # a row is reviewed
 DEVICES = dict(Device.choices)
 ORDER_KNOWN = {
     ProblemOrder.OVERALL.value: "all",
     ProblemOrder.BIGGEST.value: "biggest",
     ProblemOrder.GROUPS.value: "within groups",
 }
-
-
-@dataclass(frozen=True)
-class Picked:
-    """A problem of a result, with its place in the overall order where that is known."""
-
-    tag: str
-    rank: int | None
 
 
 @dataclass(frozen=True)
@@ -46,10 +42,15 @@ class Marked:
 
 @dataclass(frozen=True)
 class Beside:
-    """What stands beside a row in other tables."""
+    """What stands beside a row in other tables, and how far it is reviewed, as the one who asks may know it.
 
-    problems: tuple[Picked, ...] = ()
+    `reviewed`: the problems of the review that stands, None where there is none.
+    """
+
+    problems: tuple[PlacedTag, ...] = ()
     moments: tuple[Marked, ...] = ()
+    reviewed: tuple[PlacedTag, ...] | None = None
+    waits_for: QueuedFor | None = None
 
 
 Cell = str | int | datetime | date | None
@@ -115,7 +116,7 @@ def _reviewed_at() -> Column:
     return Column(
         "reviewed_at",
         "Reviewed at",
-        ("reviewed_at", "queued_for"),
+        HOW_FAR,
         lambda row, beside: (when := time_of(row)) and _local(when),
         lambda row, beside: (when := time_of(row)) and _iso(when),
         width=20,
@@ -148,14 +149,14 @@ def _tag(tag: str) -> dict[str, str]:
     return {"key": tag, "label": taxonomy.TAG_BY_KEY[tag].label}
 
 
-def _labels(problems: Iterable[Picked]) -> str:
+def _labels(problems: Iterable[PlacedTag]) -> str:
     return ", ".join(taxonomy.TAG_BY_KEY[problem.tag].label for problem in problems)
 
 
 def _group(group: taxonomy.TagGroup) -> Column:
     keys = frozenset(tag.key for tag in group.tags)
 
-    def own(beside: Beside) -> list[Picked]:
+    def own(beside: Beside) -> list[PlacedTag]:
         return [problem for problem in beside.problems if problem.tag in keys]
 
     return Column(
@@ -168,18 +169,13 @@ def _group(group: taxonomy.TagGroup) -> Column:
     )
 
 
-def _biggest(beside: Beside) -> Picked | None:
-    return next((problem for problem in beside.problems if problem.rank == 1), None)
+def _biggest(problems: Iterable[PlacedTag]) -> Iterator[PlacedTag]:
+    """The one, or none."""
+    return (problem for problem in problems if problem.rank == 1)
 
 
-def _say_biggest(row: Any, beside: Beside) -> Cell:
-    found = _biggest(beside)
-    return taxonomy.TAG_BY_KEY[found.tag].label if found else ""
-
-
-def _tell_biggest(row: Any, beside: Beside) -> dict[str, str] | None:
-    found = _biggest(beside)
-    return _tag(found.tag) if found else None
+def _tell_biggest(problems: Iterable[PlacedTag]) -> dict[str, str] | None:
+    return next((_tag(problem.tag) for problem in _biggest(problems)), None)
 
 
 def _say_in_order(row: Any, beside: Beside) -> Cell:
@@ -205,9 +201,45 @@ def _tell_moments(row: Any, beside: Beside) -> list[dict[str, object]]:
     return [{"at_ms": moment.at_ms, "words": moment.words} for moment in beside.moments]
 
 
-BIGGEST = Column("biggest_problem", "Biggest problem", (), _say_biggest, _tell_biggest, width=30)
+def _say_reviewed(row: Any, beside: Beside) -> Cell:
+    """In their places; empty says that no review stands."""
+    return "" if beside.reviewed is None else _labels(beside.reviewed) or NO_PROBLEM
+
+
+def _tell_reviewed(row: Any, beside: Beside) -> list[dict[str, str]] | None:
+    return None if beside.reviewed is None else [_tag(problem.tag) for problem in beside.reviewed]
+
+
+BIGGEST = Column(
+    "biggest_problem",
+    "Biggest problem",
+    (),
+    lambda row, beside: _labels(_biggest(beside.problems)),
+    lambda row, beside: _tell_biggest(beside.problems),
+    width=30,
+)
 IN_ORDER = Column("problems_in_order", "Problems in order", ("problem_order",), _say_in_order, _tell_in_order, width=40)
 MOMENTS = Column("moments", "Moments", ("tester_id", "call_uuid"), _say_moments, _tell_moments, width=40)
+
+WAITS_FOR = Column(
+    "waits_for",
+    "In review queue",
+    HOW_FAR,
+    lambda row, beside: beside.waits_for.label if beside.waits_for else "",
+    lambda row, beside: KEY_OF_REASON[beside.waits_for] if beside.waits_for else None,
+    width=20,
+)
+AS_REVIEWED = (
+    Column("problems_as_reviewed", "Problems as reviewed", HOW_FAR, _say_reviewed, _tell_reviewed, width=40),
+    Column(
+        "biggest_as_reviewed",
+        "Biggest as reviewed",
+        HOW_FAR,
+        lambda row, beside: _labels(_biggest(beside.reviewed or ())),
+        lambda row, beside: _tell_biggest(beside.reviewed or ()),
+        width=30,
+    ),
+)
 
 GROUPS = (
     ColumnGroup(
@@ -294,11 +326,12 @@ GROUPS = (
             _plain("connection", "Connection"),
         ),
     ),
-    ColumnGroup("Filing", (_time("filed_at", "Filed at"), _reviewed_at())),
+    ColumnGroup("Filing and review", (_time("filed_at", "Filed at"), _reviewed_at(), WAITS_FOR, *AS_REVIEWED)),
 )
 COLUMNS = tuple(column for group in GROUPS for column in group.columns)
 COLUMN_BY_KEY = {column.key: column for column in COLUMNS}
 TELL_OF_PROBLEMS = frozenset(column.key for column in GROUPS[2].columns)
+TELL_AS_REVIEWED = frozenset(column.key for column in AS_REVIEWED)
 
 
 def columns_of(keys: Iterable[str]) -> tuple[Column, ...]:

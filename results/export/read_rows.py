@@ -22,8 +22,9 @@ from emma_eval.accounts.models import User
 from results.listing.keyset import Cursor, Order, walk
 from results.listing.list_results import Asked
 from results.models import Call, Moment, Problem, Result, ResultQuerySet
+from results.review.as_reviewed import PlacedTag, reason_shown, tags_as_reviewed
 
-from .columns import MOMENTS, TELL_OF_PROBLEMS, Beside, Column, Marked, Picked
+from .columns import MOMENTS, TELL_AS_REVIEWED, TELL_OF_PROBLEMS, WAITS_FOR, Beside, Column, Marked
 from .rights import check_rights
 
 ROWS_AT_FIRST = 100  # so that the first of them are soon there
@@ -78,14 +79,27 @@ def _with_what_stands_beside(user: User, rows: list[Any], columns: Sequence[Colu
     keys = {column.key for column in columns}
     problems = _problems_of(rows) if keys & TELL_OF_PROBLEMS else {}
     moments = _moments_of(user, rows) if MOMENTS.key in keys else {}
-    return [(row, Beside(tuple(problems.get(row.id, ())), tuple(_moments_beside(row, moments)))) for row in rows]
+    reviewed = tags_as_reviewed(user, rows) if keys & TELL_AS_REVIEWED else {}
+    waits = {row.id: reason_shown(user, row.queued_for) for row in rows} if WAITS_FOR.key in keys else {}
+    return [
+        (
+            row,
+            Beside(
+                tuple(problems.get(row.id, ())),
+                tuple(_moments_beside(row, moments)),
+                reviewed.get(row.id),
+                waits.get(row.id),
+            ),
+        )
+        for row in rows
+    ]
 
 
-def _problems_of(rows: list[Any]) -> dict[int, list[Picked]]:
-    found: dict[int, list[Picked]] = {}
+def _problems_of(rows: list[Any]) -> dict[int, list[PlacedTag]]:
+    found: dict[int, list[PlacedTag]] = {}
     tags = Problem.objects.filter(result__in=[row.id for row in rows]).order_by("result_id", "position")
     for result_id, tag, rank in tags.values_list("result_id", "tag", "rank"):
-        found.setdefault(result_id, []).append(Picked(tag, rank))
+        found.setdefault(result_id, []).append(PlacedTag(tag, rank))
     return found
 
 

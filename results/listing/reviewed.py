@@ -16,6 +16,7 @@ REASON_OF = {
     "by-hand": QueuedFor.BY_HAND,
     "pick": QueuedFor.PICK,
 }
+KEY_OF_REASON = {reason: key for key, reason in REASON_OF.items()}
 REVIEW_STATES = {
     REVIEWED: "Reviewed",
     UNREVIEWED: "Not reviewed",

@@ -14,14 +14,14 @@ from .open_to import time_shown
 
 
 @dataclass(frozen=True)
-class TagReviewed:
-    """A tag of the review that stands; `rank` is None where the order over all is not known."""
+class PlacedTag:
+    """A tag in a list; `rank` is its place in the order over all, None where that is not known."""
 
     tag: str
     rank: int | None
 
 
-Reviewed = dict[int, tuple[TagReviewed, ...]]
+Reviewed = dict[int, tuple[PlacedTag, ...]]
 
 
 def tags_as_reviewed(user: User, rows: Iterable[Any]) -> Reviewed:
@@ -34,11 +34,11 @@ def tags_as_reviewed(user: User, rows: Iterable[Any]) -> Reviewed:
     if not keys:
         return {}
     standing = standing_shown_to(user, keys).order_by("result_id", "problems__position")
-    found: dict[int, list[TagReviewed]] = {}
+    found: dict[int, list[PlacedTag]] = {}
     for result, tag, rank in standing.values_list("result_id", "problems__tag", "problems__rank"):
         tags = found.setdefault(result, [])
         if tag is not None:
-            tags.append(TagReviewed(tag, rank))
+            tags.append(PlacedTag(tag, rank))
     return {result: tuple(tags) for result, tags in found.items()}
 
 

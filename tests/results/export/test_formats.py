@@ -66,6 +66,9 @@ def test_csv_says_all_of_a_result(client: Client, kinds: Kinds) -> None:
         "Connection": "4g",
         "Filed at": timezone.localtime(full.filed_at).isoformat(),
         "Reviewed at": "2026-03-03T15:44:05.123456+08:00",
+        "In review queue": "",
+        "Problems as reviewed": "",
+        "Biggest as reviewed": "",
     }
 
 

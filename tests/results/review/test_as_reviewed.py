@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
 from results.models import GoldAnswer, QueuedFor, Result, Review
-from results.review.as_reviewed import TagReviewed, reason_shown, tags_as_reviewed
+from results.review.as_reviewed import PlacedTag, reason_shown, tags_as_reviewed
 from results.review.blind import reviews_shown_to
 from results.review.file_review import Judged, file_review
 from results.review.gold import set_gold
@@ -24,11 +24,11 @@ pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
 HERS, HIS = Judged(("too_long", "mispronounced"), "So."), Judged((), "No problem at all.")
 
 
-def by_pages(person: User, rows: list[Result]) -> dict[int, tuple[TagReviewed, ...]]:
+def by_pages(person: User, rows: list[Result]) -> dict[int, tuple[PlacedTag, ...]]:
     """What the pages of these results show, one after the other."""
     standing = [review for row in rows for review in reviews_shown_to(person, row) if review.stands]
     return {
-        review.result_id: tuple(TagReviewed(each.tag, each.rank) for each in review.problems.order_by("position"))
+        review.result_id: tuple(PlacedTag(each.tag, each.rank) for each in review.problems.order_by("position"))
         for review in standing
     }
 
