@@ -7,12 +7,16 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
 from results.models import QueuedFor, Result, Review
+from results.review.file_review import Judged, file_review
+from results.review.gold import set_gold
+from results.review.hold_result import begin_review
 from scripts_catalog.models import Build, Script
 from tests import make
 from tests.browser.test_every_page import WCAG
@@ -260,6 +264,21 @@ def test_axe_finds_nothing(open_page: OpenPage, rae: User, three: list[Result], 
     page.keyboard.press("Delete")
     page.keyboard.press("Control+Enter")
     expect(page.locator("[data-error-summary]")).to_be_visible()
+    assert faults_of(page) == []
+
+
+def test_how_far_reviewers_agree_can_be_read_on_a_phone(open_page: OpenPage, rae: User, three: list[Result]) -> None:
+    """Every figure stands under its words; nothing hides at the side."""
+    lea, now = make.user("lea@example.test", Role.EVAL_LEAD, name="Lea"), timezone.now()
+    set_gold(lea, three[0].pk, ("too_long", "cut_in"), "Known.")
+    begin_review(rae, three[0], now)
+    file_review(rae, three[0].pk, Judged(("too_long",), "Heard it."), based_on=1, now=now)
+    page = open_page(lea, width=360, has_touch=True, is_mobile=True)
+    page.goto("/review/agreement/")
+    table = page.locator(".table-wrap:has(.reviewers)")
+    assert table.evaluate("(each) => each.scrollWidth - each.clientWidth") <= 0
+    overlap = page.locator("td[data-label='Known answers: overlap']")
+    expect(overlap).to_have_text(re.compile("0.50"))
     assert faults_of(page) == []
 
 
