@@ -1,8 +1,8 @@
 """Addresses in lines of the audit trail, as readers get them: an erased person's is not given back.
 
 The trail is never changed, and its older lines name people by their address. So where lines are shown, an address that
-no account has is left out, since everybody whom such a line is about had an account. Only a refused sign-on may be about
-a stranger: there it stays, unless it is known, by its digest, that it was an erased person's.
+no account has is left out, since everybody whom such a line is about had an account. Only a refused sign-on may be
+about a stranger: there it stays, unless it is known, by its digest, that it was an erased person's.
 """
 
 from __future__ import annotations

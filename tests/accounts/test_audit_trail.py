@@ -68,11 +68,11 @@ def test_entries_about_safety_and_their_words_are_for_the_trained(admin_client: 
 @pytest.mark.parametrize(
     ("action", "target", "words"),
     [
-        ("filed a result", "246986481601711", '<a href="/results/246986481601711/"><bdi>open it</bdi></a>'),
-        ("corrected a result", "246986481601711", '<a href="/results/246986481601711/"><bdi>open it</bdi></a>'),
-        ("retired a script", "bad-news-day", '<a href="/scripts/bad-news-day/"><bdi>bad-news-day</bdi></a>'),
+        ("filed a result", "246986481601711", '<a class="to-row" href="/results/246986481601711/"><bdi>open it</bdi></a>'),
+        ("corrected a result", "246986481601711", '<a class="to-row" href="/results/246986481601711/"><bdi>open it</bdi></a>'),
+        ("retired a script", "bad-news-day", '<a class="to-row" href="/scripts/bad-news-day/"><bdi>bad-news-day</bdi></a>'),
         ("registered a build", "2026.48", "<b><bdi>2026.48</bdi></b>"),
-        ("retired a script", '"><script>', '<a href="/scripts/&quot;&gt;&lt;script&gt;/">'),
+        ("retired a script", '"><script>', '<a class="to-row" href="/scripts/&quot;&gt;&lt;script&gt;/">'),
     ],
 )
 def test_what_has_a_page_is_a_link_to_it(

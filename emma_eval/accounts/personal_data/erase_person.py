@@ -11,7 +11,7 @@ from django.utils import timezone
 from .. import audit
 from ..change_access import another_administrator_stays, lock_people
 from ..erased_addresses import ERASED, digest_of_address
-from ..models import ADDRESS_DIGEST, ApiToken, Invitation, Training, User
+from ..models import ApiToken, Invitation, Training, User
 from ..roles import Role
 from ..session_store import Session
 from .rooms import forgetters
@@ -42,7 +42,7 @@ def erase_person(user: User, by: User) -> bool:
         forget(found)
     _forget_sign_in(found)
     _take_identity(found)
-    audit.record(by, ERASED, about=found, **{ADDRESS_DIGEST: digest})
+    audit.record(by, ERASED, about=found, address_digest=digest)
     return True
 
 
