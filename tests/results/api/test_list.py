@@ -6,15 +6,19 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.conf import LazySettings
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from emma_eval.accounts.models import User
+from emma_eval.accounts.roles import Role
 from results.api.asked import NO_FILTERS
 from results.api.describe import LIST_PARAMETERS
 from results.listing.choices import Choices
 from results.listing.filter_form import FilterForm
-from results.models import Result
+from results.models import QueuedFor, Result, Review
+from results.review.file_review import Judged, file_review
+from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, Script
 from tests import make
 from tests.programs import Program
@@ -81,6 +85,57 @@ def test_an_order_that_is_not_known_is_not_told(program: Program, tester: User, 
     (row,) = program.get(PATH).json()["items"]
     assert row["problem_order"] == "groups"
     assert [problem["place"] for problem in row["problems"]] == [None, None]
+
+
+def test_the_tags_as_reviewed_stand_beside_those_filed_for_whom_the_page_shows_them(
+    program: Program, tester: User, eval_member: User, manager: User, script: Script, build: Build
+) -> None:
+    result = make.result(tester, script, build, problems=("too_fast", "cut_in"), queued_for=QueuedFor.OTHER_TAG)
+    other = Program(make.user("other@example.test", Role.TESTER))
+    readers = {
+        "team": Program(eval_member),
+        "manager": Program(manager),
+        "its tester": program,
+        "another tester": other,
+    }
+
+    def told(name: str) -> dict[str, Any]:
+        rows = {who: reader.get(PATH).json()["items"][0] for who, reader in readers.items()}
+        assert rows == {who: reader.get(f"{PATH}{result.pk}/").json() for who, reader in readers.items()}
+        assert {tuple(problem["tag"] for problem in row["problems"]) for row in rows.values()} == {
+            ("too_fast", "cut_in")
+        }
+        return {who: row[name] for who, row in rows.items()}
+
+    assert told("waits_for") == {**dict.fromkeys(leading, "other"), "its tester": None, "another tester": None}
+    assert told("problems_as_reviewed") == dict.fromkeys(readers)
+    file_review(eval_member, result.pk, Judged(("cut_in",), "So."), based_on=1, now=WHEN)
+    as_reviewed = [{"tag": "cut_in", "label": taxonomy.TAG_BY_KEY["cut_in"].label, "place": 1}]
+    who_read = dict.fromkeys((*leading, "its tester"), as_reviewed)
+    assert told("problems_as_reviewed") == {**who_read, "another tester": None}
+    assert told("waits_for") == dict.fromkeys(readers)
+
+
+def test_who_is_still_to_review_reads_a_row_as_if_nobody_had(
+    tester: User, eval_member: User, script: Script, build: Build, settings: LazySettings
+) -> None:
+    """To the letter, but for what was filed; the same of a row that waits for the lead's pick."""
+    settings.REVIEWERS_PER_RESULT = 2
+    fields: dict[str, Any] = {"called_at": WHEN, "problems": ("too_fast",), "queued_for": QueuedFor.SAMPLE}
+    half, nobody = (make.result(tester, script, build, **fields) for _ in range(2))
+    Result.objects.update(filed_at=WHEN)
+    first, lead = make.user("first@example.test", Role.EVAL_TEAM), make.user("lead@example.test", Role.EVAL_LEAD)
+    file_review(first, half.pk, Judged(("cut_in",), "So."), based_on=1, now=WHEN)
+    for reader in (eval_member, lead, first):
+        texts = [Program(reader, name=str(row.pk)).get(f"{PATH}{row.pk}/").text for row in (half, nobody)]
+        same = [
+            text.replace(str(row.pk), "").replace(str(row.call_uuid), "")
+            for text, row in zip(texts, (half, nobody), strict=True)
+        ]
+        assert same[0] == same[1]
+    file_review(eval_member, half.pk, Judged(("too_slow",), "So."), based_on=1, now=WHEN)
+    row = Program(lead, name="Later").get(f"{PATH}{half.pk}/").json()
+    assert (row["waits_for"], row["problems_as_reviewed"], row["reviewed_at"] is None) == ("pick", None, False)
 
 
 def test_pages_follow_each_other_and_lead_back(program: Program, tester: User, script: Script, build: Build) -> None:
@@ -196,6 +251,11 @@ def test_no_row_costs_a_query_more(tester: User, program: Program, script: Scrip
     assert before <= 8, "the token, its owner, both counts and their transaction, the rows, their problems"
     assert queries(f"{PATH}?script=bad-news-day&page_size=5") <= 9
     assert Result.objects.count() == 31
+    reviewed = Result.objects.order_by("-called_at", "-id")[:20]
+    for result in reviewed:
+        Review.objects.create(result=result, reviewer=tester, filed_at=WHEN, stands=True)
+    Result.objects.filter(pk__in=[result.pk for result in reviewed]).update(reviewed_at=WHEN)
+    assert queries(PATH) == before + 1, "the tags as reviewed of all of them"
 
 
 def test_every_filter_and_order_of_the_tab_is_in_the_document() -> None:
