@@ -13,7 +13,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from emma_eval.accounts.models import User
-from results.models import Agreement, Result
+from results.models import Agreement, Result, Ticket
 from scripts_catalog.models import Build, Script
 from tests import make
 from tests.results.dashboards.conftest import CountedClient, counted_client_of
@@ -102,6 +102,26 @@ def test_the_number_of_queries_does_not_depend_on_what_there_is(
         make.result(make.user(), Script.objects.get(slug="show"), made, problems=("too_long",), called_at=FIRST)
     assert [queries(query) for query in asked] == before
     assert max(before) <= 18
+
+
+@pytest.mark.parametrize("address", ["/dashboard/?build=any", "/dashboard/scripts/bad-news-day/?build=any"])
+def test_a_page_that_is_asked_for_again_shows_what_came_since(
+    address: str, trained_eval_member: User, script: Script, build: Build
+) -> None:
+    """What is kept from page to page is how to ask and how to write, never what was found."""
+    client = counted_client_of(trained_eval_member)
+    seen = []
+    for number in (1, 2):
+        result = make.result(make.user(), script, build, problems=("too_long",))
+        ticket = Ticket.objects.create(
+            **{"link": "https://tracker.example.test/1", "title": f"Ticket {number}", "tag": "too_long"},
+            **{"build": build, "added_by": trained_eval_member},
+        )
+        seen.append((result, ticket))
+        page = client.get(address).text
+        assert f'data-count="{number}">{number} result{"s" if number > 1 else ""}</a>' in page
+        assert all(f'href="/results/{result.pk}/"' in page for result, _ in seen)
+        assert all(ticket.title in page for _, ticket in seen)
 
 
 def test_the_current_build_is_shown_unless_another_is_asked_for(
