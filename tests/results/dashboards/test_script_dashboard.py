@@ -114,8 +114,11 @@ def test_a_page_that_is_asked_for_again_shows_what_came_since(
     for number in (1, 2):
         result = make.result(make.user(), script, build, problems=("too_long",))
         ticket = Ticket.objects.create(
-            **{"link": "https://tracker.example.test/1", "title": f"Ticket {number}", "tag": "too_long"},
-            **{"build": build, "added_by": trained_eval_member},
+            link="https://tracker.example.test/1",
+            title=f"Ticket {number}",
+            tag="too_long",
+            build=build,
+            added_by=trained_eval_member,
         )
         seen.append((result, ticket))
         page = client.get(address).text
