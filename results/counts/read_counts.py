@@ -102,14 +102,19 @@ class TagCounts:
         return share_of(self.of(tag).biggest, self.n)
 
 
-def read_rows(rows: ResultQuerySet, by: Sequence[str] = ()) -> dict[Key, RatingCounts]:
+def read_rows(rows: ResultQuerySet, by: Sequence[str] = (), *, with_reviews: bool = True) -> dict[Key, RatingCounts]:
     """The counts of these results, in one query. `by`: any of `BY_ROW`, none for all of them together.
+
+    `with_reviews`: count those of which a review stands, too, which joins a row of another table to each.
 
     A week is named by its Monday and a month by its first day, in the site's time zone; a script by its slug, a build
     by its sort key, a tester by id.
     """
-    rows = rows.alias(standing=FilteredRelation("reviews", condition=Q(reviews__stands=True)))
-    counted = _grouped(rows, _groups(by, ""), {name: Count("id", filter=q) for name, q in _OF_ROWS.items()})
+    asked = _OF_ROWS
+    if with_reviews:
+        rows = rows.alias(standing=FilteredRelation("reviews", condition=Q(reviews__stands=True)))
+        asked = {**_OF_ROWS, "reviewed_": Q(standing__isnull=False)}
+    counted = _grouped(rows, _groups(by, ""), {name: Count("id", filter=q) for name, q in asked.items()})
     return {key: _rating_counts(counts) for key, counts in counted if counts["runs_"] or counts["never_started_"]}
 
 
@@ -181,7 +186,6 @@ _OF_ROWS: dict[str, Q] = {
     "runs_": Q(never_started=False),
     "never_started_": Q(never_started=True),
     "without_camera_": Q(never_started=False, camera_used=False),
-    "reviewed_": Q(standing__isnull=False),
     **{f"{key}_{value}_": Q(**{key: value}) for key in DIMENSION_KEYS for value in RATINGS},
 }
 _KEPT = ("runs", "never_started", "without_camera", "reviewed", *RATING_COUNTS)
@@ -226,7 +230,7 @@ def _rating_counts(counts: Counted) -> RatingCounts:
         counts["runs_"] or 0,
         counts["never_started_"] or 0,
         counts["without_camera_"] or 0,
-        counts["reviewed_"] or 0,
+        counts.get("reviewed_") or 0,
         {key: tuple(counts[f"{key}_{value}_"] or 0 for value in RATINGS) for key in DIMENSION_KEYS},
     )
 

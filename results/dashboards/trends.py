@@ -160,7 +160,7 @@ def _numbers(user: User, script: str) -> Mapping[int, int]:
     if not script:
         return {}
     versions = ScriptVersion.objects.visible_to(user).filter(script__slug=script)
-    return {version.pk: version.number_for(user) for version in versions.only("number", "open_number", "area")}
+    return {version.pk: version.number_for(user) for version in versions.only("number", "open_number")}
 
 
 def _methods(rows: Iterable[tuple[Any, ...]], numbers: Mapping[int, int]) -> dict[Any, Methods]:
@@ -200,7 +200,7 @@ def _over_weeks(counting: Counting) -> tuple[Stop, ...]:
     begin = timezone.make_aware(datetime.combine(end - (MOST_WEEKS - 1) * WEEK, time.min))
     script = counting.filters.script
     by = ("week", "taxonomy_edition", *(("script_version",) if script else ()))
-    counted = read_rows(counting.rows.filter(called_at__gte=begin), by)
+    counted = read_rows(counting.rows.filter(called_at__gte=begin), by, with_reviews=False)
     weeks: dict[date, RatingCounts] = {}
     for (monday, *_), counts in counted.items():
         weeks[monday] = weeks.get(monday, RatingCounts()) + counts
