@@ -72,6 +72,7 @@ def _choices_named(user: User, said: dict[str, str]) -> Choices:
         builds=_builds(said.get("build", "")),
         testers=_testers(user, number_in(said.get("tester", ""))),
         sees_reviews=user.has_role(*SEE_REVIEWS),
+        sees_safety=True,  # may be left out by everybody
     )
 
 

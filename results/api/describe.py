@@ -75,6 +75,7 @@ LIST_PARAMETERS = [
     asks("device", one_of(*Device.values), "What the call was held on."),
     asks("connection", one_of(*Connection.values), "How it was connected."),
     asks("review", one_of(*REVIEW_STATES), "How far it is reviewed; for those who review and lead."),
+    asks("safety", one_of("no"), "Leaves Safety out; it changes nothing where you may not see any."),
     asks(
         *("period", one_of(*(period.value for period in Period))),
         "In place of `from` and `to`: days that move along, in the time zone of the site; the last 7 end with today.",

@@ -76,7 +76,7 @@ def write_letter(said: Said) -> Letter:
         subject=f"Emma in the week of {week}: {said.about}",
         greeting=(
             f"What testers found out about Emma from {week}, beside the week before. Counted: {said.about}."
-            f"{_other_days(said)}"
+            f"{_other_days(said)} Safety is left out of letters."
         ),
         sections=(
             Section("Runs", tuple(_runs(said))),

@@ -44,6 +44,7 @@ def chips_of(asked: Asked, choices: Choices) -> list[Chip]:
         (_named("Device", dict(Device.choices).get(filters.device)), filters.but(device="")),
         (_named("Connection", dict(Connection.choices).get(filters.connection)), filters.but(connection="")),
         (_named("Review", REVIEW_STATES.get(filters.review)), filters.but(review="")),
+        (_safety(filters, choices), filters.but(with_safety=None)),
         (_period(filters), filters.but(first_day=None, last_day=None)),
         (not filters.period and filters.first_day and f"From {_day(filters.first_day)}", filters.but(first_day=None)),
         (not filters.period and filters.last_day and f"To {_day(filters.last_day)}", filters.but(last_day=None)),
@@ -57,6 +58,11 @@ def _named(label: str, name: str | None) -> str:
 
 def _either(value: bool | None, yes: str, no: str) -> str:
     return "" if value is None else yes if value else no
+
+
+def _safety(filters: Filters, choices: Choices) -> str:
+    """Said to the trained: for others nothing is left out by it."""
+    return "Safety left out" if filters.with_safety is False and choices.sees_safety else ""
 
 
 def _problem(filters: Filters) -> str:

@@ -25,6 +25,7 @@ class Choices:
     builds: list[str]
     testers: dict[str, str]
     sees_reviews: bool = False
+    sees_safety: bool = False
 
     def scripts_by_area(self) -> list[tuple[str, list[Option]]]:
         """The scripts under their areas, both in the order in which people look for them."""
@@ -52,6 +53,7 @@ def choices_for(user: User) -> Choices:
         builds=[name for _, name, _ in sorted(found["build"], reverse=True)],
         testers={key: name for key, name, _ in testers},
         sees_reviews=user.has_role(*SEE_REVIEWS),
+        sees_safety=user.is_trained,
     )
 
 

@@ -30,7 +30,7 @@ REVIEWED = [(Source.REVIEWED.value, Source.REVIEWED.label)]
 PROBLEMS = [(group.name, [(tag.key, tag.label) for tag in group.tags]) for group in taxonomy.TAG_GROUPS]
 OPENED_BY = (
     *("area", "tags", "problem", "dimension", "low", "high", "returning", "camera", "started"),
-    *("browser", "device", "connection", "review", "period", "from", "to"),
+    *("browser", "device", "connection", "review", "safety", "period", "from", "to"),
 )
 
 
@@ -92,6 +92,16 @@ class YesNoField(PickField):
 
     def clean(self, value: Any) -> bool | None:
         return {"yes": True, "no": False}.get(super().clean(value))
+
+
+class LeftOutField(PickField):
+    """Something that is there unless it is left out."""
+
+    def __init__(self, label: str) -> None:
+        super().__init__(label, [("no", "Left out")], any_word="Included", unknown="Pick one from the list.")
+
+    def clean(self, value: Any) -> bool | None:
+        return False if super().clean(value) else None
 
 
 class DayField(forms.DateField):
@@ -170,12 +180,15 @@ class FilterForm(forms.Form):
             "device": PickField("Device", Device.choices),
             "connection": PickField("Connection", Connection.choices),
             "review": PickField("Review", REVIEW_STATES.items(), unknown="Pick one from the list."),
+            "safety": LeftOutField("Safety"),
             "period": PickField("Days", PERIODS, unknown="Pick one from the list."),
             "from": DayField("From"),
             "to": DayField("To"),
         }
         if not choices.sees_reviews:
             fields.pop("review")
+        if not choices.sees_safety:
+            fields.pop("safety")
         self.fields = {name: field for name, field in fields.items() if only is None or name in only}
         for name, field in self.fields.items():
             hint = f"filter-{name}-hint " if field.help_text else ""
@@ -222,6 +235,7 @@ class FilterForm(forms.Form):
             device=said.get("device", ""),
             connection=said.get("connection", ""),
             review=said.get("review", ""),
+            with_safety=said.get("safety"),
             first_day=said.get("from"),
             last_day=said.get("to"),
         )

@@ -23,8 +23,9 @@ class Filters:
 
     `script` is a slug, `build` a name, `tester` an id. A dimension without a range narrows nothing. `tags` says whose
     tags a problem is looked for in: its tester's, or those of the review that stands; results without one are left out.
-    `review` is one of `REVIEW_STATES`. `period` says where `first_day` and `last_day` come from, and stands
-    in addresses in their stead; empty where they were given as days.
+    `review` is one of `REVIEW_STATES`. `with_safety` is False where Safety is left out for the trained too: others have
+    none. `period` says where `first_day` and `last_day` come from, and stands in addresses in their stead; empty where
+    they were given as days.
     """
 
     text: str = ""
@@ -45,6 +46,7 @@ class Filters:
     device: str = ""
     connection: str = ""
     review: str = ""
+    with_safety: bool | None = None
     first_day: date | None = None
     last_day: date | None = None
     period: str = ""
@@ -93,6 +95,8 @@ class Filters:
     def _plain(self, rows: ResultQuerySet) -> ResultQuerySet:
         """What is asked in the same way, in order or not."""
         rows = rows.filter(**self._exact())
+        if self.with_safety is False:
+            rows = rows.open_to_all()
         if self.area:
             rows = rows.filter(Exists(Script.objects.filter(slug=OuterRef("script_id"), area=self.area)))
         return rows.filter(self._text()) if self.text else rows
@@ -155,6 +159,7 @@ NAME_OF = {
     "is_biggest": "biggest",
     "met_emma_before": "returning",
     "camera_used": "camera",
+    "with_safety": "safety",
     "first_day": "from",
     "last_day": "to",
 }

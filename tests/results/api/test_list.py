@@ -255,7 +255,7 @@ def test_no_row_costs_a_query_more(tester: User, program: Program, script: Scrip
 
 
 def test_every_filter_and_order_of_the_tab_is_in_the_document() -> None:
-    form = FilterForm({}, Choices(scripts={}, area_of={}, builds=[], testers={}, sees_reviews=True))
+    form = FilterForm({}, Choices(scripts={}, area_of={}, builds=[], testers={}, sees_reviews=True, sees_safety=True))
     assert {parameter.name for parameter in LIST_PARAMETERS} == {*form.fields, *NO_FILTERS}
 
 
@@ -267,3 +267,17 @@ def test_how_far_it_is_reviewed_is_for_those_who_review(
     assert ids(reviewer.get(f"{PATH}?review=unreviewed")) == [made]
     assert ids(reviewer.get(f"{PATH}?review=reviewed")) == []
     assert ids(program.get(f"{PATH}?tags=reviewed")) == []
+
+
+def test_safety_is_left_out_on_demand_and_nobody_learns_from_that_whether_there_is_any(
+    tester: User, trained_tester: User, script: Script, build: Build
+) -> None:
+    hidden = make.result(trained_tester, make.script("quiet-talk", area="safety"), build)
+    once = make.result(trained_tester, script, build, filed_as_safety=True)
+    made = make.result(tester, script, build)
+    trained, other = Program(trained_tester), Program(tester)
+    assert set(ids(trained.get(PATH))) == {str(each.pk) for each in (hidden, once, made)}
+    for query in ("?safety=no", "?safety=no&sort=content", "?safety=no&problem=cut_in&biggest=yes"):
+        assert ids(trained.get(PATH + query)) == ids(other.get(PATH + query))
+    assert ids(trained.get(f"{PATH}?safety=no")) == [str(made.pk)]
+    assert trained.get(f"{PATH}?safety=yes").status_code == other.get(f"{PATH}?safety=yes").status_code == 422

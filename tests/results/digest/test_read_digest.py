@@ -111,9 +111,15 @@ def test_its_numbers_are_those_of_the_rows(manager: User, filed: list[Result]) -
     assert [(each.tag.key, each.biggest.part) for each in said.biggest] == [("cut_in", 7), ("too_long", 2)]
 
 
-def test_every_link_opens_as_many_rows_as_it_says(manager: User, filed: list[Result]) -> None:
-    text = letter_of(view_of(manager)).as_text()
-    client = make.client_of(manager)
+@pytest.mark.parametrize("is_trained", [False, True], ids=["untrained", "trained"])
+def test_every_link_opens_as_many_rows_as_it_says(
+    manager: User, tester: User, filed: list[Result], build: Build, is_trained: bool
+) -> None:
+    hide(tester, build, manager)
+    owner = make.user("boss@example.test", Role.MANAGER, is_trained=is_trained)
+    text = letter_of(view_of(owner)).as_text()
+    assert "Safety is left out of letters." in text
+    client = make.client_of(owner)
     said = re.findall(r"\* (.*)\n  (.*): (http\S+)", text)
     checked = 0
     for words, shows, link in said:

@@ -521,3 +521,21 @@ def test_what_people_wrote_is_text(tester: User, script: Script, build: Build) -
     page = make.client_of(tester).get("/results/", {"q": evil}).text
     assert "<img src=x" not in page
     assert "<script>alert" not in page
+
+
+def test_the_trained_can_leave_safety_out_and_others_read_no_word_of_it(
+    tester: User, trained_tester: User, build: Build
+) -> None:
+    make.result(tester, make.script("bad-news-day"), build)
+    make.result(trained_tester, make.script("quiet-talk", area="safety"), build)
+    trained, other = make.client_of(trained_tester), make.client_of(tester)
+    assert (len(listing(trained).rows), len(listing(trained, "safety=no").rows)) == (2, 1)
+    page = trained.get("/results/?safety=no").text
+    assert "Safety left out" in page
+    assert "Safety included" not in page
+    assert "Safety left out" in trained.get("/results/?safety=no", headers={"HX-Request": "true"}).text
+    without = other.get("/results/").text
+    assert "afety" not in without
+    asked = other.get("/results/?safety=no")
+    assert "1 result" in asked.text
+    assert not re.search(r"Safety|filter-safety", asked.text)
