@@ -22,13 +22,20 @@ NONE_TAGGED = "None this week."
 
 
 @dataclass(frozen=True)
+class Link:
+    """What opens the rows that a figure counts; `shows` names them."""
+
+    address: str
+    shows: str
+
+
+@dataclass(frozen=True)
 class Line:
-    """One thing that is said, of what. `link` opens what it counts, which `shows` names; empty for none."""
+    """One thing that is said, of what, with a link for each thing that it counts."""
 
     of: str
     words: str
-    link: str = ""
-    shows: str = ""
+    links: tuple[Link, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -61,8 +68,7 @@ class Letter:
             yield from (section.title, "-" * len(section.title))
             for line in section.lines:
                 yield f"* {line.sentence}"
-                if line.link:
-                    yield f"  {line.shows}: {line.link}"
+                yield from (f"  {link.shows}: {link.address}" for link in line.links)
             if not section.lines:
                 yield section.none
             yield ""
@@ -114,21 +120,30 @@ def _other_days(said: Said) -> str:
 
 def _runs(said: Said) -> Iterator[Line]:
     runs = _count(said.now.runs, "run")
+    before = _count(said.before.runs, "run")
     yield Line(
         *("Took place", f"{runs}; {said.before.runs} the week before."),
-        *_opens(said.now.runs, f"The {runs}", said.filters.but(started=True)),
+        (
+            *_opens(said.now.runs, f"The {runs}", said.filters.but(started=True)),
+            *_opens(said.before.runs, f"The {before} of the week before", said.earlier.but(started=True)),
+        ),
     )
     if said.now.never_started or said.before.never_started:
         never = _count(said.now.never_started, "call")
+        earlier = _count(said.before.never_started, "call")
+        earlier_shows = f"The {earlier} of the week before that never started"
         yield Line(
             *("Never started", f"{never}; {said.before.never_started} the week before. They count in no mean."),
-            *_opens(said.now.never_started, f"The {never} that never started", said.filters.but(started=False)),
+            (
+                *_opens(said.now.never_started, f"The {never} that never started", said.filters.but(started=False)),
+                *_opens(said.before.never_started, earlier_shows, said.earlier.but(started=False)),
+            ),
         )
 
 
-def _opens(count: int, shows: str, filters: Filters) -> tuple[str, str]:
-    """The link and what it shows; neither where there is nothing to be seen."""
-    return (rows(filters), shows) if count else ("", "")
+def _opens(count: int, shows: str, filters: Filters) -> tuple[Link, ...]:
+    """The link; none where there is nothing to be seen."""
+    return (Link(rows(filters), shows),) if count else ()
 
 
 def _rated(rated: Rated) -> Line:
@@ -137,7 +152,7 @@ def _rated(rated: Rated) -> Line:
         return Line(name, "no ratings this week.")
     compared = "" if mean.is_too_small else f" {_difference(rated.difference)}"
     shows = f"The {_count(mean.n, 'rating')} of {name}"
-    return Line(name, f"{_mean(mean)}.{compared}", rows(rated.filters), shows)
+    return Line(name, f"{_mean(mean)}.{compared}", (Link(rows(rated.filters), shows),))
 
 
 def _mean(mean: Mean) -> str:
@@ -167,18 +182,19 @@ def _problems(found: tuple[Tagged, ...], how: str) -> tuple[Line, ...]:
 
 def _problem(each: Tagged, how: str) -> Line:
     share = each.biggest if each.filters.is_biggest else each.tagged
-    label, link = each.tag.label, rows(each.filters)
-    results = _count(share.part, "result")
+    label, noun = each.tag.label, "reviewed result" if each.filters.is_as_reviewed else "result"
+    results = _count(share.part, noun)
     shows = f"The {results} with “{label}”{' as the biggest' if each.filters.is_biggest else ''}"
-    told = f"{how} {_part_of(share.part, share.n)}"
+    links = (Link(rows(each.filters), shows),)
+    told = f"{how} {_part_of(share.part, share.n, noun)}"
     if share.is_too_small:
-        return Line(label, f"{told} (n too small for a share).", link, shows)
+        return Line(label, f"{told} (n too small for a share).", links)
     interval = say_share_range(share.low, share.high)
-    return Line(label, f"{told}, {say_share(share.share)} (interval {interval}).", link, shows)
+    return Line(label, f"{told}, {say_share(share.share)} (interval {interval}).", links)
 
 
-def _part_of(part: int, n: int) -> str:
-    return "the only result" if part == n == 1 else f"{part} of {_count(n, 'result')}"
+def _part_of(part: int, n: int, noun: str) -> str:
+    return f"the only {noun}" if part == n == 1 else f"{part} of {_count(n, noun)}"
 
 
 def _rounds(said: Said) -> Iterator[Line]:
@@ -188,7 +204,7 @@ def _rounds(said: Said) -> Iterator[Line]:
         told = f"{progress.counted} of {progress.wanted} wanted runs, {missing}{due}"
         name = f"{apart(progress.round.name)}, build {apart(progress.round.build.name)}"
         link = settings.ORIGIN + progress.round.get_absolute_url()
-        yield Line(name, f"{told}.", link, f"The round “{apart(progress.round.name)}”")
+        yield Line(name, f"{told}.", (Link(link, f"The round “{apart(progress.round.name)}”"),))
 
 
 def _count(count: int, noun: str) -> str:

@@ -17,12 +17,13 @@ from django.test import Client, override_settings
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
 from emma_eval.scoring.intervals import difference_of, mean_of_counts
+from results.counts.rebuild_counts import rebuild_counts
 from results.digest.due import Week
 from results.digest.mail_digest import mail_digest
 from results.digest.read_digest import Said, read_digest
 from results.digest.tell_digest import tell_digest
 from results.digest.write_letter import Letter, write_letter
-from results.models import Digest, Result, Round, SavedView, Wanted
+from results.models import Digest, Result, Review, ReviewedProblem, Round, SavedView, Wanted
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, Script
 from tests import make
@@ -134,6 +135,31 @@ def test_every_link_opens_as_many_rows_as_it_says(
         else:
             assert client.get(path).status_code == 200
     assert checked >= 2 + 5 + 4
+
+
+def test_the_runs_of_the_week_before_are_linked_too(manager: User, tester: User, filed: list[Result]) -> None:
+    never = {"never_started": True, "camera_used": False, "called_at": day(18)}
+    make.result(tester, Script.objects.get(slug="bad-news-day"), filed[0].build, **never)
+    text = letter_of(view_of(manager)).as_text()
+    client = make.client_of(manager)
+    found = re.findall(r"  The (\d+) (?:run|call)s? of the week before[^:]*: (http\S+)", text)
+    assert [count for count, _ in found] == ["12", "1"]
+    for count, link in found:
+        assert f'<b class="figures">{count} result' in client.get(link.removeprefix(settings.ORIGIN)).text
+
+
+def test_as_reviewed_it_counts_reviewed_results_and_says_so(
+    manager: User, eval_member: User, filed: list[Result]
+) -> None:
+    result = next(each for each in filed if each.called_at >= day(23) and not each.never_started)
+    review = Review.objects.create(result=result, reviewer=eval_member, filed_at=day(29), stands=True)
+    ReviewedProblem.objects.create(review=review, tag="cut_in", position=1, rank=1)
+    Result.objects.filter(pk=result.pk).update(reviewed_at=day(29))
+    rebuild_counts()
+    text = letter_of(view_of(manager, query="tags=reviewed")).as_text()
+    assert "tagged on the only reviewed result (n too small" in text
+    assert "The 1 reviewed result with" in text
+    assert "the only result" not in text
 
 
 def test_no_two_links_have_the_same_name(manager: User, manager_client: Client, filed: list[Result]) -> None:
