@@ -156,6 +156,7 @@ def _calls(calls: Sequence[Example], results: str, *, names_script: bool) -> Saf
     return format_html('<p class="calls small">{}</p>', together(links))
 
 
+@lru_cache(1024)  # a call that has several problems stands beside each
 def _call(call: Example, href: str, *, names_script: bool) -> SafeString:
     title = format_html("<bdi>{}</bdi>, ", call.title) if names_script else NOTHING
     return format_html(_WITH_RECORDING if call.has_recording else _CALL, href, title, _day(call.called_at), call.tester)

@@ -140,15 +140,18 @@ def _tags_of(source: Source, results: ResultQuerySet) -> list[Carried]:
 def _by_tag(
     results: Mapping[int, Candidate], carried: Iterable[Carried], wanted: Collection[Tag]
 ) -> dict[Tag, list[Candidate]]:
-    found: dict[Tag, list[Candidate]] = {tag: [] for tag in wanted}
+    """The latest results of each problem. `carried` may name one twice."""
+    found: dict[Tag, dict[int, Candidate]] = {tag: {} for tag in wanted}
+    of_result: dict[int, list[tuple[str, int | None]]] = {result: [] for result in results}
     for result, tag, rank in carried:
-        if result not in results:  # corrected since the one was read and before the other was
-            continue
-        if (tag, False) in found:
-            found[tag, False].append(results[result])
-        if rank == 1 and (tag, True) in found:
-            found[tag, True].append(results[result])
-    return found
+        if result in of_result:  # if not, it was corrected since the one was read and before the other was
+            of_result[result].append((tag, rank))
+    for result, tags in of_result.items():
+        for tag, rank in tags:
+            for there in (found.get((tag, False)), found.get((tag, True)) if rank == 1 else None):
+                if there is not None and len(there) < MOST_OF_A_PROBLEM:
+                    there[result] = results[result]
+    return {tag: list(there.values()) for tag, there in found.items()}
 
 
 def _tags_of_the_rare(counting: Counting, source: Source, tags: Collection[str]) -> list[Carried]:
