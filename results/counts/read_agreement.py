@@ -9,7 +9,7 @@ from scripts_catalog import taxonomy
 from scripts_catalog.models import Script, sort_key_of
 
 from ..models import Agreement
-from .changes import SLACK
+from .changes import SLACK, moved_since
 
 
 def read_agreement(user: User, script: str = "", build: str = "") -> dict[str, Agreement]:
@@ -33,5 +33,5 @@ def _visible_to(user: User) -> QuerySet[Agreement]:
         return kept
     covered = Script.objects.filter(area=taxonomy.SAFETY)
     looked = ExpressionWrapper(OuterRef("worked_out_at") - SLACK, output_field=DateTimeField())
-    moved_since = covered.filter(latest__created_at__gte=looked)
-    return kept.exclude(script__in=covered.values("slug")).filter(~Exists(moved_since))
+    moved = moved_since(looked).filter(area=taxonomy.SAFETY, script__area=taxonomy.SAFETY)
+    return kept.exclude(script__in=covered.values("slug")).filter(~Exists(moved))

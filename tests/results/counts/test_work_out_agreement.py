@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
-from results.counts.read_agreement import read_agreement
+from results.counts.read_agreement import read_agreement, read_every_agreement
 from results.counts.when_agreement import LOOKED_EVERY, next_by
 from results.counts.work_out_agreement import work_out_agreement as work_out
 from results.filing.correct_result import correct_result, filing_of
@@ -24,7 +24,8 @@ from results.filing.rules import Filing, Ratings
 from results.models import DIMENSION_KEYS, Agreement
 from results.tasks import work_out_agreement as hourly
 from scripts_catalog.models import Build, Script
-from scripts_catalog.publish_version import publish_version
+from scripts_catalog.publish_version import publish_script, publish_version
+from scripts_catalog.wording import Wording
 from tests import make
 
 pytestmark = [pytest.mark.data_layer, pytest.mark.django_db]
@@ -145,6 +146,41 @@ def test_a_script_that_moves_into_safety_is_in_nobodys_open_figures_from_that_mo
     assert read_agreement(testers[0])["content"].units == 1
     work_out(timezone.now() + timedelta(hours=1), rng())
     assert read_agreement(tester)["content"].units == 0
+
+
+def test_a_script_that_always_was_safety_keeps_nothing_from_the_untrained(
+    tester: User, testers: list[User], builds: list[Build]
+) -> None:
+    """Neither on a new site, whose scripts were shipped a moment ago, nor when such a script is written anew."""
+    rate(testers, make.script("open"), builds[0], 2, 4, 4)
+    first = publish_script("quiet", wording_of(make.script("pattern"), area="safety"), by=None, is_shipped=True)
+    work_out(timezone.now(), rng())
+    before = read_every_agreement(tester)
+    assert {row.script for row in before} == {"", "open"}
+    wording = replace(first.wording, title="Quiet, anew")
+    assert publish_version(first.script, wording, by=None, started_from=first.pk, is_shipped=True)
+    assert read_every_agreement(tester) == before
+
+
+def test_a_script_that_moved_into_safety_and_was_written_anew_there_did_move(
+    tester: User, testers: list[User], builds: list[Build]
+) -> None:
+    script = make.script("bad-news-day")
+    rate(testers, script, builds[0], 2, 4, 4)
+    work_out(timezone.now(), rng())
+    for title in ("Moved", "Moved, and anew"):
+        assert script.latest is not None
+        wording = wording_of(script, area="safety", title=title)
+        publish_version(script, wording, by=None, started_from=script.latest.pk)
+        script.refresh_from_db()
+        assert read_every_agreement(tester) == []
+    assert work_out(timezone.now() + timedelta(hours=2), rng())
+    assert read_agreement(tester)["content"].units == 0
+
+
+def wording_of(script: Script, **changed: str) -> Wording:
+    assert script.latest is not None
+    return replace(script.latest.wording, **changed)  # type: ignore[arg-type]
 
 
 def test_it_is_worked_out_anew_when_something_changed_and_an_hour_has_gone(

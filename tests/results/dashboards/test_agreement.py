@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from html import unescape
 
@@ -14,6 +15,7 @@ from emma_eval.accounts.models import User
 from results.dashboards.agreement import Agreements
 from results.models import DIMENSION_KEYS, Agreement
 from scripts_catalog.models import Build
+from scripts_catalog.publish_version import publish_version
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -190,10 +192,9 @@ def test_what_counts_a_script_that_just_became_safety_is_told_to_nobody_untraine
     script = make.script("moved")
     kept("content", 0.33, worked_out_at=datetime(2020, 1, 1, tzinfo=UTC))
     assert "0.33" in manager_client.get("/dashboard/agreement/").text
-    script.latest.area = script.area = "safety"
-    script.latest.open_number = None
-    script.latest.save()
-    script.save()
+    assert script.latest is not None
+    wording = replace(script.latest.wording, area="safety")
+    publish_version(script, wording, by=None, started_from=script.latest.pk)
     assert "0.33" not in manager_client.get("/dashboard/agreement/").text
 
 
