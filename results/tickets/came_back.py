@@ -5,7 +5,7 @@ Counted like the problems of the dashboards: of all results that the viewer may 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, Q
@@ -35,8 +35,10 @@ class OnBuild:
 
     @property
     def words(self) -> str:
-        """What a build without the problem says by itself."""
+        """What a build says by itself, beside what others say."""
         n = f"{self.share.n} call{'' if self.share.n == 1 else 's'}"
+        if self.is_seen:
+            return f"{self.share.part} of {n} on {self.build}{', too few to say how often' * self.share.is_too_small}"
         if self.share.is_too_small:
             return f"not seen in {n} on {self.build}, too few to tell"
         return f"not seen in {n} on {self.build} (up to {say_share(self.share.high)} could still have it)"
@@ -69,37 +71,59 @@ class CameBack:
             return CANT_TELL
         if not self.later:
             return NOT_RUN
-        if self._seen:
-            return CAME_BACK if self._was_gone else STILL_THERE
+        if self._back:
+            return CAME_BACK
+        if self._still:
+            return STILL_THERE
         return CANT_TELL if all(each.share.is_too_small for each in self.later) else NOT_SEEN
 
     @property
-    def _seen(self) -> list[OnBuild]:
-        """The later builds that had the problem, the newest first."""
-        return [each for each in self.later if each.is_seen]
+    def _still(self) -> list[OnBuild]:
+        """The builds that had it before one had it no more, the oldest first; only those with enough calls, if any."""
+        return _strongest(self._seen(lambda key: not self._gone or key < self._gone))
 
     @property
-    def _was_gone(self) -> bool:
-        """Whether it was not seen on a build before the newest that had it: only then did it come back."""
-        newest = self._seen[0].build.sort_key
-        return any(each.is_gone for each in self.later if each.build.sort_key < newest)
+    def _back(self) -> list[OnBuild]:
+        """Those that had it after one had it no more: only then did it come back."""
+        return _strongest(self._seen(lambda key: bool(self._gone) and key > self._gone))
+
+    @property
+    def _gone(self) -> str:
+        """The sort key of the oldest build that shows that it was gone; empty if none does."""
+        return min((each.build.sort_key for each in self.later if each.is_gone), default="")
+
+    def _seen(self, is_wanted: Callable[[str], bool]) -> list[OnBuild]:
+        return [each for each in reversed(self.later) if each.is_seen and is_wanted(each.build.sort_key)]
+
+    @property
+    def _beside(self) -> list[OnBuild]:
+        """What is newer than all that had it: the newest build with enough calls, and the newest, if it has fewer."""
+        named = max((each.build.sort_key for each in (*self._still, *self._back)), default="")
+        newer = [each for each in self.later if each.build.sort_key > named]
+        enough = [each for each in newer if not each.share.is_too_small]
+        return [*enough[:1], *(each for each in newer[:1] if each.share.is_too_small)]
 
     @property
     def verdict(self) -> str:
-        """Where the problem was seen is said first, and then the newest build, if it was not seen there."""
+        """All later builds have a say, so that a call or two on the newest hide nothing: first where it was seen."""
         if not self.is_tagged:
             return "no problem is tagged, so there is nothing to look for"
         if not self.later:
             return "not run yet on a later build"
-        newest = self.later[0]
-        if not self._seen:
-            return newest.words
-        told = _on("came back", self._seen[:1]) if self._was_gone else _on("still there", self._seen[::-1])
-        return told if newest.is_seen else f"{told}; {newest.words}"
+        seen = [_on("still there", self._still), _on("came back", self._back)]
+        told = [", ".join(filter(None, seen)), *(each.words for each in self._beside)]
+        return "; ".join(filter(None, told))
+
+
+def _strongest(builds: list[OnBuild]) -> list[OnBuild]:
+    """Those with enough calls to say how often; all of them where none has."""
+    return [each for each in builds if not each.share.is_too_small] or builds
 
 
 def _on(what: str, builds: list[OnBuild]) -> str:
     """Of each build how many of its calls; where they are all too few to say how often it is so, that too."""
+    if not builds:
+        return ""
     listed = builds[-MOST_NAMED:]
     names = _listed([str(each.build) for each in listed])
     calls = f"{_listed([each.counted for each in listed])} call{'' if builds[-1].share.n == 1 else 's'}"

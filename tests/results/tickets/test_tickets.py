@@ -114,7 +114,9 @@ def test_what_was_never_gone_did_not_come_back(tester: User, script: Script, bui
     runs(tester, script, builds[1], of=12, with_it=4)
     runs(tester, script, builds[2], of=2, with_it=1)
     found = went(tester, ticket)
-    assert found.verdict == "still there on 2026.10 and 2026.11 (4 of 12 and 1 of 2 calls)"
+    assert found.verdict == (
+        "still there on 2026.10 (4 of 12 calls); 1 of 2 calls on 2026.11, too few to say how often"
+    )
     assert found.state == STILL_THERE
 
 
@@ -139,6 +141,58 @@ def test_a_few_calls_can_show_that_it_is_there_and_not_that_it_is_gone(
     runs(tester, script, builds[1], of=1, with_it=1)
     assert went(tester, ticket).state == STILL_THERE
     assert went(tester, ticket).verdict == "still there on 2026.10 (1 of 2 calls, too few to say how often)"
+
+
+@pytest.mark.data_layer
+@pytest.mark.parametrize(
+    ("counted", "state", "verdict"),
+    [
+        ([(80, 46), (1, 1)], STILL_THERE, "still there on 2026.10 (46 of 80 calls); 1 of 1 call on 2026.11, {often}"),
+        (
+            [(80, 46), (1, 0)],
+            STILL_THERE,
+            "still there on 2026.10 (46 of 80 calls); not seen in 1 call on 2026.11, {tell}",
+        ),
+        ([(80, 46), (71, 8)], STILL_THERE, "still there on 2026.10 and 2026.11 (46 of 80 and 8 of 71 calls)"),
+        (
+            [(38, 0), (1, 0)],
+            NOT_SEEN,
+            "not seen in 38 calls on 2026.10 ({up_to}); not seen in 1 call on 2026.11, {tell}",
+        ),
+        ([(38, 0), (1, 1)], CAME_BACK, "came back on 2026.11 (1 of 1 call, {often})"),
+        (
+            [(38, 0), (80, 46), (71, 8), (1, 1)],
+            CAME_BACK,
+            "came back on 2026.11 and 2026.12 (46 of 80 and 8 of 71 calls); 1 of 1 call on 2026.13, {often}",
+        ),
+        (
+            [(80, 46), (38, 0), (71, 8)],
+            CAME_BACK,
+            "still there on 2026.10 (46 of 80 calls), came back on 2026.12 (8 of 71 calls)",
+        ),
+        (
+            [(80, 46), (38, 0), (2, 0)],
+            STILL_THERE,
+            "still there on 2026.10 (46 of 80 calls); not seen in 38 calls on 2026.11 ({up_to}); "
+            "not seen in 2 calls on 2026.12, {tell}",
+        ),
+    ],
+)
+def test_a_few_calls_on_the_newest_build_hide_nothing_that_earlier_ones_show(
+    tester: User,
+    script: Script,
+    builds: list[Build],
+    counted: list[tuple[int, int]],
+    state: str,
+    verdict: str,
+) -> None:
+    later = [*builds[1:], make.build("2026.12"), make.build("2026.13")]
+    ticket = link_ticket(tester, LINK, "Too long", About(builds[0], "too_long", script))
+    for build, (of, with_it) in zip(later, counted, strict=False):
+        runs(tester, script, build, of=of, with_it=with_it)
+    found = went(tester, ticket)
+    few = {"often": "too few to say how often", "tell": "too few to tell", "up_to": "up to 9 % could still have it"}
+    assert (found.verdict, found.state) == (verdict.format(**few), state)
 
 
 @pytest.mark.data_layer
