@@ -1,4 +1,4 @@
-"""When agreement between testers is worked out: light enough for a page to ask when it will be."""
+"""When agreement between testers is worked out: light enough for a page to say."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from .changes import changed_since
 
 KEPT_FOR = timedelta(hours=1)
 LOOKED_EVERY = timedelta(minutes=5)  # as the settings say, to which a test holds it
-MINUTE = timedelta(minutes=1)
+# Names no time of day: it would be another one each time that somebody looks.
+NOT_YET = (
+    "Not worked out yet. It takes a script that several testers ran on the same build, and is looked at every "
+    f"{LOOKED_EVERY.seconds // 60} minutes."
+)
 
 
 def is_due(now: datetime) -> bool:
@@ -20,13 +24,6 @@ def is_due(now: datetime) -> bool:
     if last is None:
         return True
     return (now - last >= KEPT_FOR or not _tells_anything()) and changed_since(last)
-
-
-def next_by(now: datetime) -> datetime:
-    """To the minute, when what was filed by now will be in it."""
-    last = _last()
-    waits = last + KEPT_FOR if last is not None and _tells_anything() else now
-    return (max(waits, now) + LOOKED_EVERY + MINUTE).replace(second=0, microsecond=0)
 
 
 def _last() -> datetime | None:

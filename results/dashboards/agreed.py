@@ -12,6 +12,7 @@ from emma_eval.accounts.models import User
 from scripts_catalog import taxonomy
 
 from ..counts.read_agreement import read_agreement
+from ..counts.when_agreement import NOT_YET
 from ..listing.filters import Filters
 from .agreement import Agreed
 
@@ -23,6 +24,7 @@ class Agreeing:
     dimensions: tuple[Agreed, ...]
     of: str
     worked_out_at: datetime | None
+    not_yet: str = NOT_YET
 
 
 def read_agreeing(user: User, filters: Filters) -> Agreeing:

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Count
-from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.safestring import SafeString
 
 from emma_eval.accounts.models import User
@@ -22,7 +20,7 @@ from ..charts.bars import Bar, stacked_bars
 from ..charts.matrix import RELIABLE, TENTATIVE, Matrix, MatrixRow, Square, matrix_figure
 from ..counts.read_agreement import read_every_agreement
 from ..counts.read_counts import read_rows
-from ..counts.when_agreement import next_by
+from ..counts.when_agreement import NOT_YET as NOT_WORKED_OUT
 from ..figures import say_number
 from ..listing.filters import Filters
 from ..models import DIMENSION_KEYS, Agreement, Result
@@ -84,22 +82,21 @@ class Apart:
 
 @dataclass(frozen=True)
 class Agreements:
-    """Everything that the page says. `build`: of which the widest disagreements are. `next_by`: when it will have been
-    worked out, where this person has nothing to read yet."""
+    """Everything that the page says. `build`: of which the widest disagreements are. `worked_out_at`: None where this
+    person has nothing to read yet."""
 
     overall: tuple[Agreed, ...]
     by_build: Matrix | None
     by_script: Matrix | None
     worked_out_at: datetime | None
-    next_by: datetime | None
     build: Build | None
     widest: tuple[Apart, ...]
 
     @property
     def answer(self) -> str:
         """In one sentence for each kind, the good news first."""
-        if self.next_by:
-            return f"Not worked out yet; next by {date_format(timezone.localtime(self.next_by), 'H:i')}."
+        if not self.worked_out_at:
+            return NOT_WORKED_OUT
         told = [each for each in self.overall if each.alpha is not None]
         if not told:
             return self._why_not
@@ -154,7 +151,6 @@ def tell_agreement(user: User, titles: Mapping[str, str], build: Build | None) -
         _by_build(kept),
         _by_script(kept, titles),
         worked_out_at,
-        None if worked_out_at else next_by(timezone.now()),
         build,
         _widest(user, titles, build) if build else (),
     )

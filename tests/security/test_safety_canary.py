@@ -63,7 +63,6 @@ RESTLESS = re.compile(
     r"|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
     r"|\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?"
     r"|uploaded [\w\s]+,"
-    r"|\bby \d\d:\d\d"
     r"|elapsed_ms&quot;: \d+"
     r'|src="data:image/svg\+xml;base64,[^"]+"|<code class="key">\w+</code>'
 )

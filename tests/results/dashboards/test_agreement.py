@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from html import unescape
 
 import pytest
@@ -64,17 +64,23 @@ def test_it_answers_by_the_customary_bounds_and_names_what_cannot_be_told(manage
     assert "4 May 2099" in page
 
 
-def test_before_anything_was_worked_out_it_says_until_when_it_will_be(
+def test_before_anything_was_worked_out_both_pages_say_the_same_at_any_time(
     manager_client: Client, tester: User, build: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     far = make.script("far")
     for who, rating in ((tester, 1), (make.user(), 5)):
         make.result(who, far, build, ratings=rating)
-    noon = timezone.make_aware(datetime(2026, 5, 4, 12, 11, 30))
-    monkeypatch.setattr(timezone, "now", lambda: noon)
     found = agreed(manager_client)
-    assert found.answer == "Not worked out yet; next by 12:17."
+    assert found.answer == (
+        "Not worked out yet. It takes a script that several testers ran on the same build, "
+        "and is looked at every 5 minutes."
+    )
+    assert found.answer in manager_client.get("/dashboard/").text
+    assert "every hour" not in manager_client.get("/dashboard/agreement/").text
     assert found.widest, "which stands on the same page and is no contradiction"
+    later = timezone.now() + timedelta(minutes=7)
+    monkeypatch.setattr(timezone, "now", lambda: later)
+    assert agreed(manager_client).answer == found.answer
 
 
 def test_where_nobody_ran_the_same_it_says_so(manager_client: Client) -> None:
