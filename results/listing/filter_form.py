@@ -46,6 +46,17 @@ class Select(forms.Widget):
         return SafeString(f"<select{all_attrs}>{_written(self.options, str(value or ''))}</select>")
 
 
+class DayInput(forms.DateInput):
+    """A day, written in one go, too."""
+
+    input_type = "date"
+
+    def render(self, name: str, value: Any, attrs: dict[str, Any] | None = None, renderer: Any = None) -> SafeString:
+        said = {} if value in (None, "") else {"value": self.format_value(value)}
+        own = {"type": self.input_type, "name": name, **said, **self.build_attrs(self.attrs, attrs)}
+        return SafeString(f"<input{flatatt(own)}>")
+
+
 def _written(options: list[Any], chosen: str) -> str:
     """Options, and groups of them, as HTML."""
     found = []
@@ -113,7 +124,7 @@ class DayField(forms.DateField):
             label=label,
             required=False,
             input_formats=["%Y-%m-%d"],
-            widget=forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"}),
+            widget=DayInput(format="%Y-%m-%d"),
             error_messages={"invalid": said},
         )
 
