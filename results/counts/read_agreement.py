@@ -18,18 +18,19 @@ def read_agreement(user: User, script: str = "", build: str = "") -> dict[str, A
     Empty where it was not worked out yet. To the untrained it is what it would be without Safety; nothing, from the
     moment a script of theirs moves there until it is worked out anew.
     """
-    found = _visible_to(user).filter(script=script, build=sort_key_of(build))
+    found = readable(with_safety=user.is_trained).filter(script=script, build=sort_key_of(build))
     return {row.dimension: row for row in found}
 
 
 def read_every_agreement(user: User) -> list[Agreement]:
     """All that was worked out, over everything, by script and by build; to the untrained as in `read_agreement`."""
-    return list(_visible_to(user))
+    return list(readable(with_safety=user.is_trained))
 
 
-def _visible_to(user: User) -> QuerySet[Agreement]:
-    kept = Agreement.objects.filter(with_safety=user.is_trained)
-    if user.is_trained:
+def readable(*, with_safety: bool) -> QuerySet[Agreement]:
+    """What the trained may read as it stands, or without Safety the untrained."""
+    kept = Agreement.objects.filter(with_safety=with_safety)
+    if with_safety:
         return kept
     covered = Script.objects.filter(area=taxonomy.SAFETY)
     looked = ExpressionWrapper(OuterRef("worked_out_at") - SLACK, output_field=DateTimeField())

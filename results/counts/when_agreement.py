@@ -8,6 +8,7 @@ from django.db.models import Max
 
 from ..models import Agreement
 from .changes import changed_since
+from .read_agreement import readable
 
 KEPT_FOR = timedelta(hours=1)
 LOOKED_EVERY = timedelta(minutes=5)  # as the settings say, to which a test holds it
@@ -18,19 +19,18 @@ NOT_YET = (
 )
 
 
-def is_due(now: datetime) -> bool:
-    """If anything was filed or changed: once an hour, but at once while nothing could be told so far."""
-    last = _last()
+def is_due(now: datetime, *, with_safety: bool) -> bool:
+    """If anything was filed or changed: once an hour, but at once while nothing can be told.
+
+    What the untrained read goes by what they may know of, or its time would tell of the rest.
+    """
+    kept = Agreement.objects.filter(with_safety=with_safety)
+    last: datetime | None = kept.aggregate(at=Max("worked_out_at"))["at"]
     if last is None:
         return True
-    return (now - last >= KEPT_FOR or not _tells_anything()) and changed_since(last)
+    return (now - last >= KEPT_FOR or not _tells_anything(with_safety)) and changed_since(last, with_safety=with_safety)
 
 
-def _last() -> datetime | None:
-    found: datetime | None = Agreement.objects.aggregate(at=Max("worked_out_at"))["at"]
-    return found
-
-
-def _tells_anything() -> bool:
-    """Whether two testers had rated the same at all; what only the trained may know of changes nothing in this."""
-    return Agreement.objects.filter(script="", build="", with_safety=False, units__gt=0).exists()
+def _tells_anything(with_safety: bool) -> bool:
+    """Whether two testers had rated the same at all, and it may be read."""
+    return readable(with_safety=with_safety).filter(script="", build="", units__gt=0).exists()

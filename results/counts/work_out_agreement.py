@@ -32,25 +32,24 @@ FIELDS = ["alpha", "low", "high", "why", "units", "ratings", "testers", "worked_
 
 
 def work_out_agreement(now: datetime, rng: np.random.Generator) -> bool:
-    """Write every `Agreement` anew, if it is due; whether it was."""
-    if not is_due(now):
-        return False
-    found = [
-        *_Table.of(Result.objects.open_to_all()).rows(False, now, rng),
-        *_Table.of(Result.objects.all()).rows(True, now, rng),
-    ]
-    with transaction.atomic():
-        _write(found, now)
-    return True
+    """Write every `Agreement` anew that is due, those with Safety and those without by themselves; whether any was."""
+    due = [with_safety for with_safety in (False, True) if is_due(now, with_safety=with_safety)]
+    own = dict(zip((False, True), rng.spawn(2), strict=True))  # so that neither's intervals depend on the other
+    for with_safety in due:
+        rows = Result.objects.all() if with_safety else Result.objects.open_to_all()
+        found = list(_Table.of(rows).rows(with_safety, now, own[with_safety]))
+        with transaction.atomic():
+            _write(found, with_safety, now)
+    return bool(due)
 
 
-def _write(found: list[Agreement], now: datetime) -> None:
+def _write(found: list[Agreement], with_safety: bool, now: datetime) -> None:
     named = ["dimension", "script", "build", "with_safety"]
-    found.sort(key=lambda row: (row.dimension, row.script, row.build, row.with_safety))
+    found.sort(key=lambda row: (row.dimension, row.script, row.build))
     Agreement.objects.bulk_create(
         found, batch_size=500, update_conflicts=True, unique_fields=named, update_fields=FIELDS
     )
-    Agreement.objects.filter(worked_out_at__lt=now).delete()
+    Agreement.objects.filter(with_safety=with_safety, worked_out_at__lt=now).delete()
 
 
 @dataclass

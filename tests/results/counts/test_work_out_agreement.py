@@ -13,15 +13,17 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
+from emma_eval.accounts.keys import least_key_at
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
+from results.counts.changes import SLACK
 from results.counts.read_agreement import read_agreement, read_every_agreement
 from results.counts.when_agreement import LOOKED_EVERY, NOT_YET
 from results.counts.work_out_agreement import work_out_agreement as work_out
 from results.filing.correct_result import correct_result, filing_of
 from results.filing.file_result import file_result
 from results.filing.rules import Filing, Ratings
-from results.models import DIMENSION_KEYS, Agreement
+from results.models import DIMENSION_KEYS, Agreement, Result
 from results.tasks import work_out_agreement as hourly
 from scripts_catalog.models import Build, Script
 from scripts_catalog.publish_version import publish_script, publish_version
@@ -174,7 +176,7 @@ def test_a_script_that_moved_into_safety_and_was_written_anew_there_did_move(
         publish_version(script, wording, by=None, started_from=script.latest.pk)
         script.refresh_from_db()
         assert read_every_agreement(tester) == []
-    assert work_out(timezone.now() + timedelta(hours=2), rng())
+    assert work_out(timezone.now() + timedelta(minutes=11), rng()), "at once, for nothing can be read"
     assert read_agreement(tester)["content"].units == 0
 
 
@@ -203,6 +205,52 @@ def test_it_is_worked_out_anew_when_something_changed_and_an_hour_has_gone(
     assert work_out(timezone.now(), rng())
 
 
+def test_what_only_the_trained_may_know_of_moves_no_time_that_the_untrained_read(
+    tester: User, testers: list[User], builds: list[Build]
+) -> None:
+    rate(testers, make.script("open"), builds[0], 2, 4, 4)
+    quiet = make.script("quiet", area="safety")
+    work_out(timezone.now(), rng())
+    earlier = timezone.now() - timedelta(hours=3)
+    age_everything(earlier)
+    assert quiet.latest is not None
+    said = Filing(quiet.latest, builds[0], NOW, Ratings(4, 3, 4, 2, 4))
+    filed = [file_result(tester, uuid.uuid4(), said).result for tester in testers]
+    correct_result(testers[0], filed[0], replace(filing_of(filed[0]), comment="Otherwise."), based_on=1)
+    publish_version(quiet, wording_of(quiet, title="Quiet, anew"), by=None, started_from=quiet.latest.pk)
+    publish_script("quieter", wording_of(quiet), by=None)
+    before = read_every_agreement(tester)
+    assert work_out(timezone.now(), rng())
+    assert read_agreement(testers[0])["content"].units == 2
+    assert read_every_agreement(tester) == before
+    assert {row.worked_out_at for row in read_every_agreement(tester)} == {earlier + SLACK + timedelta(minutes=1)}
+
+
+@pytest.mark.parametrize("area", ["safety", "everyday"])
+def test_a_move_into_safety_or_out_of_it_does_move_it(
+    tester: User, testers: list[User], builds: list[Build], area: str
+) -> None:
+    script = make.script("moving", area="everyday" if area == "safety" else "safety")
+    rate(testers, script, builds[0], 2, 4, 4, filed_as_safety=False)
+    work_out(timezone.now(), rng())
+    age_everything(timezone.now() - timedelta(hours=3))
+    assert script.latest is not None
+    publish_version(script, wording_of(script, area=area), by=None, started_from=script.latest.pk)
+    now = timezone.now() + timedelta(minutes=11)
+    assert work_out(now, rng())
+    assert read_agreement(tester)["content"].worked_out_at == now
+    assert read_agreement(tester)["content"].units == (0 if area == "safety" else 1)
+
+
+def age_everything(moment: datetime) -> None:
+    """As if all results were filed and all was worked out at this time."""
+    for result in Result.objects.all():
+        Result.objects.filter(pk=result.pk).update(
+            id=result.pk - least_key_at(timezone.now()) + least_key_at(moment) - 1
+        )
+    Agreement.objects.update(worked_out_at=moment + SLACK + timedelta(minutes=1))
+
+
 def test_while_nothing_could_be_told_it_does_not_wait_an_hour(testers: list[User], builds: list[Build]) -> None:
     script, now = make.script(), timezone.now()
     assert work_out(now - timedelta(minutes=30), rng())
@@ -211,6 +259,9 @@ def test_while_nothing_could_be_told_it_does_not_wait_an_hour(testers: list[User
         file_result(tester, uuid.uuid4(), Filing(script.latest, builds[0], NOW, Ratings(4, 3, 4, 2, 4)))
     assert work_out(now, rng())
     assert read_agreement(testers[0])["content"].units == 1
+    file_result(testers[0], uuid.uuid4(), Filing(script.latest, builds[1], NOW, Ratings(4, 3, 4, 2, 4)))
+    assert not work_out(now + timedelta(minutes=59), rng())
+    assert work_out(now + timedelta(minutes=61), rng())
 
 
 def test_pages_know_how_often_the_task_looks() -> None:
