@@ -38,8 +38,14 @@ def say_share(share: float, decimals: int = 0) -> str:
 
 @lru_cache(KEPT)
 def say_points(share: float, decimals: int = 0) -> str:
-    """The same without its unit, for a difference of shares: "20"."""
+    """The same without its unit, for a bound of a difference of shares: "20"."""
     return _written(_rounded(Decimal(repr(share)) * 100, decimals))
+
+
+def say_signed_points(share: float, decimals: int = 0) -> str:
+    """With its sign, for a difference of shares: "+20", "−20", "0"."""
+    rounded = _rounded(Decimal(repr(share)) * 100, decimals)
+    return f"+{rounded}" if rounded > 0 else _written(rounded)
 
 
 def say_share_range(low: float, high: float) -> str:

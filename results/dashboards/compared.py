@@ -337,7 +337,7 @@ def _why_not(found: Comparison) -> str:
 
 
 def _claim(those: Sequence[Compared], other: str) -> str:
-    """ "better than 2026.42 in Content (0.40 higher, interval …), and worse in Vision (0.20 lower, interval …)"."""
+    """ "better than 2026.42 in Content (+0.40, interval …), and worse in Vision (−0.20, interval …)"."""
     better, worse = ([each for each in those if each.is_higher is is_higher] for is_higher in (True, False))
     than = f" than {other}" if other else ""
     said = [f"better{than} in {_listed(better)}"] if better else []

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable
 
 from emma_eval.scoring.intervals import CONFIDENCE, Difference
 
-from ..figures import say_number, say_points, say_range
+from ..figures import say_points, say_range, say_signed, say_signed_points
 
 SAME = "no difference shown"
 UNTOLD = "can’t be told"
 
 
 def say_difference(difference: Difference | None, other: str, *, of: str = "calls") -> str:
-    """ "0.40 higher than 2026.42, interval 0.10 to 0.70, 38 and 41 calls": with all that belongs to the figure."""
+    """ "+0.40 against 2026.42, interval 0.10 to 0.70, 38 and 41 calls": with all that belongs to the figure."""
     if difference is None:
         return "nothing to compare"
     n = f"{difference.n_a} and {difference.n_b} {of}"
@@ -21,7 +21,7 @@ def say_difference(difference: Difference | None, other: str, *, of: str = "call
         return f"n too small: {n}"
     if not has_interval(difference):
         return f"{_without_interval(difference, other)}, {n}"
-    said = f"{say_size(difference)} than {other}, {say_interval(difference)}, {n}"
+    said = f"{say_size(difference)} against {other}, {say_interval(difference)}, {n}"
     return said if difference.shows_difference else f"{SAME}: {said}"
 
 
@@ -30,38 +30,32 @@ def _without_interval(difference: Difference, other: str) -> str:
     if not difference.difference:
         return f"{SAME}: rated alike, with nothing to take an interval from"
     alike = "every script differs by the same" if difference.is_between else "all ratings of a script are alike"
-    return f"{UNTOLD}: {say_size(difference)} than {other}, but {alike} and nothing tells an interval"
+    return f"{UNTOLD}: {say_size(difference)} against {other}, but {alike} and nothing tells an interval"
 
 
 def say_size(difference: Difference) -> str:
-    """ "0.40 higher"."""
-    return f"{say_number(abs(difference.difference))} {'higher' if difference.difference >= 0 else 'lower'}"
+    """ "+0.40", or "−0.40" of what is lower: with its sign, as its interval has it."""
+    return say_signed(difference.difference)
 
 
 def say_interval(difference: Difference) -> str:
-    """ "interval 0.10 to 0.70" of what is higher, or of what is lower, so that both read as amounts."""
-    low, high = difference.low or 0.0, difference.high or 0.0
-    if difference.difference < 0:
-        low, high = -high, -low
-    return f"interval {say_range(low, high)}"
+    """ "interval 0.10 to 0.70", or "interval −0.70 to −0.10" of what is lower."""
+    return f"interval {say_range(difference.low or 0.0, difference.high or 0.0)}"
 
 
 def say_in_short(difference: Difference) -> str:
-    """ "0.40 higher, interval 0.10 to 0.70, n 38 and 41": in a sentence that says than what."""
+    """ "+0.40, interval 0.10 to 0.70, n 38 and 41": in a sentence that says against what."""
     return f"{say_size(difference)}, {say_interval(difference)}, n {difference.n_a} and {difference.n_b}"
 
 
 def say_difference_of_shares(difference: Difference | None, other: str) -> str:
-    """In points of a hundred: "12.0 points more than on 2026.42, interval 3.1 to 21.0"."""
+    """In points of a hundred: "+12.0 points against 2026.42, interval 3.1 to 21.0"."""
     if difference is None:
         return "nothing to compare"
     if difference.is_too_small:
         return f"n too small: {difference.n_a} and {difference.n_b} results"
-    low, high = difference.low or 0.0, difference.high or 0.0
-    is_more = difference.difference >= 0
-    low, high = (low, high) if is_more else (-high, -low)
-    size = f"{say_points(abs(difference.difference), 1)} points {'more' if is_more else 'less'} than on {other}"
-    said = f"{size}, interval {say_points(low, 1)} to {say_points(high, 1)}"
+    low, high = (say_points(bound or 0.0, 1) for bound in (difference.low, difference.high))
+    said = f"{say_signed_points(difference.difference, 1)} points against {other}, interval {low} to {high}"
     return said if difference.shows_difference else f"{SAME}: {said}"
 
 

@@ -172,7 +172,7 @@ def _difference(difference: Difference | None) -> str:
         return f"Against the week before n is too small ({n})."
     if difference.low is None or difference.high is None:
         return f"No difference from the week before can be told ({n})."
-    size = f"{say_size(difference)} than the week before ({say_interval(difference)}, {n})."
+    size = f"{say_size(difference)} against the week before ({say_interval(difference)}, {n})."
     return size if difference.shows_difference else f"No difference shown: {size}"
 
 

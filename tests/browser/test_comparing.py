@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 import numpy as np
@@ -47,9 +48,9 @@ def test_is_the_new_build_better_and_where(open_page: OpenPage, filed: None, man
     page = open_page(manager)
     ask(page, "Compare builds")
     said = page.locator(".answer .said")
-    expect(said).to_contain_text("2026.43 is better than 2026.42 in Content (0.50 higher, interval 0.33 to 0.67")
-    expect(said).to_contain_text("It shows most surely in “Bad news day”: Content, 1.00 higher, interval 0.76 to 1.24")
-    expect(page.locator("#problem-too_long")).to_contain_text("less than on 2026.42")
+    expect(said).to_contain_text("2026.43 is better than 2026.42 in Content (+0.50, interval 0.33 to 0.67")
+    expect(said).to_contain_text("It shows most surely in “Bad news day”: Content, +1.00, interval 0.76 to 1.24")
+    expect(page.locator("#problem-too_long")).to_contain_text(re.compile(r"−\d+\.\d points against 2026\.42"))
     page.locator(".findings a", has_text="2026.43").first.click()
     expect(page.locator("h1")).to_have_text("Results")
     expect(page.locator("#rows tbody tr")).to_have_count(12)
@@ -59,7 +60,7 @@ def test_another_pair_is_swapped_in_and_stands_in_the_address(open_page: OpenPag
     page = open_page(manager)
     page.goto("/dashboard/compare/")
     page.get_by_label("Build", exact=True).select_option("2026.42")
-    expect(page.locator(".answer .said")).to_contain_text("2026.42 is worse than 2026.43 in Content (0.50 lower")
+    expect(page.locator(".answer .said")).to_contain_text("2026.42 is worse than 2026.43 in Content (−0.50")
     assert page.url.endswith("/dashboard/compare/?build=2026.42")
     page.reload()
     expect(page.locator(".answer .said")).to_contain_text("2026.42 is worse")

@@ -54,8 +54,8 @@ def mona(world: ManagersWorld, open_page: OpenPage) -> Manager:
 def test_is_the_new_build_better_and_where(mona: Manager) -> None:
     mona.click(mona.link("Dashboard"), mona.page.get_by_role("link", name=f"Compare with {OLD}"))
     answer = mona.page.locator(".answer .said")
-    expect(answer).to_contain_text(f"{NEW} is better than {OLD} in Content (0.67 higher")
-    expect(answer).to_contain_text("“Bad news day”: Content, 1.00 higher")
+    expect(answer).to_contain_text(f"{NEW} is better than {OLD} in Content (+0.67")
+    expect(answer).to_contain_text("“Bad news day”: Content, +1.00")
 
 
 def test_what_is_the_biggest_problem_this_month_and_three_calls_of_it(mona: Manager, world: ManagersWorld) -> None:

@@ -49,7 +49,7 @@ def test_shares_are_written_in_hundredths_with_a_gap() -> None:
 
 
 def test_an_interval_has_no_nought_below_nought() -> None:
-    assert say_interval(Difference(-0.26, -0.52, 0.001, 9, 9, 1)) == "interval 0.00 to 0.52"
+    assert say_interval(Difference(-0.26, -0.52, 0.001, 9, 9, 1)) == "interval −0.52 to 0.00"
     assert say_range(-0.2, 0.5) == "−0.20 to 0.50"
 
 

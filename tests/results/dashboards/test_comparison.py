@@ -16,6 +16,8 @@ from django.test.utils import CaptureQueriesContext
 from emma_eval.accounts.models import User
 from emma_eval.scoring.intervals import Difference, difference_of, difference_of_shares, mean_of
 from results.dashboards.compared import Comparison
+from results.dashboards.differences import say_difference_of_shares
+from results.figures import say_number
 from results.models import DIMENSION_KEYS, Result, Review, ReviewedProblem
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, Script, ScriptVersion
@@ -74,12 +76,12 @@ def test_it_answers_whether_the_current_build_is_better_and_where(
     weights = [10 * 10 / 20, 12 * 6 / 18]
     assert content.difference is not None
     assert content.difference.difference == pytest.approx((weights[0] * 1.1 + weights[1] * 0.0) / sum(weights))
-    assert content.words.startswith("0.61 higher than 2026.42, interval ")
+    assert content.words.startswith("+0.61 against 2026.42, interval ")
     assert content.words.endswith(", 22 and 16 calls")
     assert found.answer == (
-        "2026.43 is better than 2026.42 in Content (0.61 higher, interval 0.27 to 0.95, n 22 and 16). "
+        "2026.43 is better than 2026.42 in Content (+0.61, interval 0.27 to 0.95, n 22 and 16). "
         "No difference is shown in the other 4 dimensions. "
-        "It shows most surely in “Bad news day”: Content, 1.10 higher, interval 0.67 to 1.53, n 10 and 10."
+        "It shows most surely in “Bad news day”: Content, +1.10, interval 0.67 to 1.53, n 10 and 10."
     )
     assert found.answer in unescape(manager_client.get("/dashboard/compare/").text)
     assert [finding.line.title for finding in found.findings] == ["Bad news day"]
@@ -87,8 +89,8 @@ def test_it_answers_whether_the_current_build_is_better_and_where(
 
 def test_the_other_way_round_it_is_worse(better: tuple[Script, Script], manager_client: Client) -> None:
     found = compared(manager_client, "build=2026.42&with=2026.43")
-    assert found.answer.startswith("2026.42 is worse than 2026.43 in Content (0.61 lower, interval 0.27 to 0.95")
-    assert found.dimensions[1].words.startswith("0.61 lower than 2026.43, interval 0.")
+    assert found.answer.startswith("2026.42 is worse than 2026.43 in Content (−0.61, interval −0.95 to −0.27")
+    assert found.dimensions[1].words.startswith("−0.61 against 2026.43, interval −")
 
 
 def test_a_harder_script_makes_no_build_worse(tester: User, old: Build, new: Build, manager_client: Client) -> None:
@@ -111,11 +113,40 @@ def test_it_says_that_no_difference_is_shown(tester: User, old: Build, new: Buil
     rate(tester, script, old, [2, 3, 4, 3, 2, 4])
     rate(tester, script, new, [3, 4, 2, 4, 3, 3])
     found = compared(manager_client)
-    assert found.dimensions[1].words.startswith("no difference shown: 0.17 higher than 2026.42, interval −0.")
+    assert found.dimensions[1].words.startswith("no difference shown: +0.17 against 2026.42, interval −0.")
     assert found.answer == (
         "No difference between 2026.43 and 2026.42 is shown in any dimension. "
         "No single script shows a difference by itself."
     )
+
+
+def test_an_interval_has_the_sign_of_the_difference_before_it(
+    tester: User, old: Build, new: Build, manager_client: Client
+) -> None:
+    script = make.script("small-talk")
+    rate(tester, script, old, [3, 4, 2, 4, 3, 3])
+    rate(tester, script, new, [2, 3, 4, 3, 2, 4])
+    content = compared(manager_client).dimensions[1]
+    assert content.difference is not None
+    low, high = content.difference.low, content.difference.high
+    assert low is not None
+    assert high is not None
+    assert low < -0.5 < 0 < high
+    assert content.words == (
+        f"no difference shown: −0.17 against 2026.42, interval {say_number(low)} to {say_number(high)}, 6 and 6 calls"
+    )
+    page = manager_client.get("/dashboard/compare/").text
+    assert "Compared within the <b>one</b> script that both ran" in page
+    assert "lower than" not in page
+
+
+def test_the_same_goes_for_shares_of_problems() -> None:
+    less = Difference(-0.12, -0.3, 0.05, 20, 20, 1)
+    assert say_difference_of_shares(less, "2026.42") == (
+        "no difference shown: −12.0 points against 2026.42, interval −30.0 to 5.0"
+    )
+    more = Difference(0.12, 0.031, 0.21, 20, 20, 1)
+    assert say_difference_of_shares(more, "2026.42") == "+12.0 points against 2026.42, interval 3.1 to 21.0"
 
 
 def test_a_dimension_with_few_ratings_is_named(
@@ -152,9 +183,9 @@ def test_scripts_that_were_run_once_on_each_build_are_compared_with_each_other(
     content = found.dimensions[1]
     assert content.is_shown
     assert content.is_sure
-    assert content.words == "1.29 higher than 2026.42, interval 0.94 to 1.65, 17 and 17 calls"
+    assert content.words == "+1.29 against 2026.42, interval 0.94 to 1.65, 17 and 17 calls"
     assert found.answer == (
-        "2026.43 is better than 2026.42 in Content (1.29 higher, interval 0.94 to 1.65, n 17 and 17). "
+        "2026.43 is better than 2026.42 in Content (+1.29, interval 0.94 to 1.65, n 17 and 17). "
         "No difference is shown in the other 4 dimensions."
     )
     page = manager_client.get("/dashboard/compare/").text
@@ -174,7 +205,7 @@ def test_where_nothing_tells_an_interval_it_asks_for_more_runs(
     found = compared(manager_client)
     assert found.answer == "Can’t be told yet: each script was run once on each build. Run them again."
     assert found.dimensions[1].words == (
-        "can’t be told: 1.00 higher than 2026.42, but every script differs by the same and nothing tells an interval, "
+        "can’t be told: +1.00 against 2026.42, but every script differs by the same and nothing tells an interval, "
         "6 and 6 calls"
     )
     assert not found.dimensions[1].is_shown
@@ -189,7 +220,7 @@ def test_ratings_of_one_script_that_are_all_alike_cannot_be_told_either(
     rate(tester, script, new, [4] * 6)
     found = compared(manager_client)
     assert "Content can’t be told yet, since nothing varies that would tell an interval." in found.answer
-    assert found.dimensions[1].words.startswith("can’t be told: 1.00 higher than 2026.42, but all ratings of a script")
+    assert found.dimensions[1].words.startswith("can’t be told: +1.00 against 2026.42, but all ratings of a script")
     assert found.dimensions[0].words == (
         "no difference shown: rated alike, with nothing to take an interval from, 6 and 6 calls"
     )
@@ -209,7 +240,7 @@ def test_what_may_be_chance_is_no_surer_in_the_headline_than_in_its_row(
     content = found.dimensions[1]
     assert (content.is_shown, content.is_sure) == (True, False)
     assert found.answer.startswith(
-        "Perhaps 2026.43 is better than 2026.42 in Content (0.75 higher, interval 0.07 to 1.43, n 8 and 8): "
+        "Perhaps 2026.43 is better than 2026.42 in Content (+0.75, interval 0.07 to 1.43, n 8 and 8): "
         "5 dimensions were compared, and that much may come by chance. "
         "No difference is shown in the other 4 dimensions."
     )

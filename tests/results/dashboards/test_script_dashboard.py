@@ -216,8 +216,8 @@ def rate(script: Script, build: Build, ratings: list[int], *, returning: bool) -
 @pytest.mark.parametrize(
     ("returning", "first_time", "words"),
     [
-        ([4, 5, 4, 5, 4], [1, 2, 1, 2, 1], "3.00 higher than first-time users, interval 2.20 to 3.80, 5 and 5 ratings"),
-        ([1, 3, 2, 3, 2], [2, 3, 2, 1, 3], "no difference shown: 0.00 higher than first-time users"),
+        ([4, 5, 4, 5, 4], [1, 2, 1, 2, 1], "+3.00 against first-time users, interval 2.20 to 3.80, 5 and 5 ratings"),
+        ([1, 3, 2, 3, 2], [2, 3, 2, 1, 3], "no difference shown: 0.00 against first-time users"),
         ([5, 5, 5, 5], [1, 1, 2, 1, 1], "n too small: 4 and 5 ratings"),
     ],
 )

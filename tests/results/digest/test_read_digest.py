@@ -190,7 +190,7 @@ def test_the_days_of_the_view_are_not_passed_over_in_silence(manager: User, buil
 def test_it_says_higher_only_where_the_data_can_tell(manager: User, filed: list[Result]) -> None:
     text = letter_of(view_of(manager)).as_text()
     assert re.search(
-        r"Content: mean 4\.50 \(n 12, interval 4\.\d\d to 4\.\d\d\)\. 2\.00 higher than the week before \(interval 1",
+        r"Content: mean 4\.50 \(n 12, interval 4\.\d\d to 4\.\d\d\)\. \+2\.00 against the week before \(interval 1",
         text,
     )
     assert "12 and 12 ratings of the same scripts" in text
