@@ -28,6 +28,7 @@ from . import taxonomy
 from .find_scripts import find_scripts
 from .forms import EditBuildForm, FilterForm, NewBuildForm, OneLine, Wanted, areas_for
 from .models import DIMENSION_CHOICES, Build, Script, ScriptVersion, sort_key_of
+from .names import build_like
 from .register_build import BuildExistsError, Particulars, change_build, make_build_current, register_build
 
 Row = dict[str, Any]
@@ -373,9 +374,9 @@ class BuildView(ProgramView):
 
 
 def _register(user: User, name: str, said: Mapping[str, Any]) -> tuple[Build, int]:
-    twin = Build.objects.filter(sort_key=sort_key_of(_clean(name))).first()
+    twin = build_like(_clean(name))
     if twin is not None and twin.name != _clean(name):
-        raise ProblemError(Kind.CONFLICT, f"A build stands at the same place in lists: {twin}.", name=twin.name)
+        raise ProblemError(Kind.CONFLICT, f"A build looks or sorts like it: {twin}.", name=twin.name)
     form = NewBuildForm({**said, "name": name})
     try:
         particulars = _particulars(form)

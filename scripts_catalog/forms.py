@@ -16,7 +16,8 @@ from django.utils.text import slugify
 from emma_eval.accounts.models import User
 
 from . import taxonomy
-from .models import DIMENSION_CHOICES, LONGEST_LINK, SLUG_IS, Build, ScriptVersion, sort_key_of
+from .models import DIMENSION_CHOICES, LONGEST_LINK, SLUG_IS, ScriptVersion
+from .names import build_like, fault_of_build, fault_of_title
 from .wording import Anchor, Wording
 
 SLUG_LENGTH = 60
@@ -51,6 +52,15 @@ class OneLine(PlainText):
 
     def to_python(self, value: Any) -> str:
         return " ".join(super().to_python(value).split())
+
+
+class Name(OneLine):
+    """What people call something of theirs: one line in which everything can be seen."""
+
+    def validate(self, value: str) -> None:
+        super().validate(value)
+        if value and (fault := fault_of_title(value)):
+            raise forms.ValidationError(fault)
 
 
 def areas_for(user: User) -> list[tuple[str, str]]:
@@ -312,15 +322,15 @@ class NewBuildForm(EditBuildForm):
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
-        if len(sort_key_of(name)) > 160:
-            raise forms.ValidationError("The name holds too many numbers.")
-        if Build.objects.filter(sort_key=sort_key_of(name)).exists():
+        if fault := fault_of_build(name):
+            raise forms.ValidationError(fault)
+        if build_like(name) is not None:
             self.refuse_name()
         return name
 
     def refuse_name(self) -> None:
-        """Say that a build of this name, or one that reads the same, exists."""
-        self.add_error("name", "A build of this name exists, or one that would stand at the same place in lists.")
+        """Say that a build of this name, or one that sorts or looks the same, exists."""
+        self.add_error("name", "A build of this name exists, or one that looks or sorts like it.")
 
 
 class FilterForm(forms.Form):

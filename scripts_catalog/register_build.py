@@ -11,10 +11,15 @@ from emma_eval.accounts import audit
 from emma_eval.accounts.models import User
 
 from .models import Build, Site
+from .names import build_like, fault_of_build
 
 
 class BuildExistsError(Exception):
-    """A build of this name, or one that sorts the same, is registered."""
+    """A build of this name, or one that sorts or looks the same, is registered."""
+
+
+class BuildNameError(Exception):
+    """No build can have this name; the words say why."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +32,16 @@ class Particulars:
 
 
 def register_build(name: str, particulars: Particulars, *, make_current: bool, by: User) -> Build:
-    """A new build. The first one becomes current whether asked for or not: forms need a default."""
+    """A new build. The first one becomes current whether asked for or not: forms need a default.
+
+    Raises BuildNameError or BuildExistsError. Two at once take turns at the site's row: no constraint knows of looks.
+    """
+    if fault := fault_of_build(name):
+        raise BuildNameError(fault)
     with transaction.atomic():
+        Site.objects.select_for_update(no_key=True).get_or_create(pk=1)
+        if build_like(name) is not None:
+            raise BuildExistsError
         try:
             with transaction.atomic():
                 build = Build.objects.create(name=name, **asdict(particulars))

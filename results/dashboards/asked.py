@@ -10,10 +10,12 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
+from scripts_catalog import names
+
 from ..listing.filters import Filters
 from ..models import DIMENSION_KEYS, Source
 
-ANY_BUILD = "any"
+ANY_BUILD = names.ANY_BUILD
 SORTS = ("script", "runs", *DIMENSION_KEYS)
 
 

@@ -15,6 +15,7 @@ from emma_eval.accounts.models import User
 from emma_eval.scoring.intervals import Difference, Mean, Share, difference_of
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build
+from scripts_catalog.names import ANY_BUILD
 
 from ..counts.read_counts import Key, RatingCounts, TagCounts, read_rows, read_tags
 from ..listing.chips import chips_of
@@ -28,7 +29,6 @@ from ..rounds.progress import Progress, progress_of
 from ..saved_views.addresses import OF_DASHBOARDS, Address, read_address
 from .due import Week
 
-ANY_BUILD = "any"
 MOST_PROBLEMS = 5
 
 

@@ -40,6 +40,7 @@ from results.models import (
 )
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, ScriptVersion, sort_key_of
+from scripts_catalog.names import fault_of_build, look_of
 
 from .labels import MOST_REMEMBERED_CHARACTERS, NOTHING, TAG_OF_LABEL, plain, tags_in
 from .read_sheet import NAME_OF, PLACE_OF, Row, problems_key
@@ -146,6 +147,11 @@ class Catalogue:
     versions: dict[str, list[ScriptVersion]]
     visible: frozenset[int]
     builds: dict[str, Build]
+    looks: dict[str, Build] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for build in self.builds.values():
+            self.looks.setdefault(look_of(build.name), build)
 
     @classmethod
     def seen_by(cls, importer: User | None, now: datetime) -> Catalogue:
@@ -170,11 +176,16 @@ class Catalogue:
         return fitting[-1] if fitting else None
 
     def build(self, name: str) -> Build:
-        """The build of this name; 2026.9 and 2026.09 are one. One that is not known yet is not saved here."""
-        key = sort_key_of(name)
-        if key not in self.builds:
-            self.builds[key] = Build(name=name, sort_key=key)
-        return self.builds[key]
+        """The build of this name; 2026.9 and 2026.09 are one, and so are names that look alike. One that is not known
+        yet is not saved here."""
+        found = self.known_build(name)
+        if found is None:
+            key = sort_key_of(name)
+            found = self.builds[key] = self.looks[look_of(name)] = Build(name=name, sort_key=key)
+        return found
+
+    def known_build(self, name: str) -> Build | None:
+        return self.builds.get(sort_key_of(name)) or self.looks.get(look_of(name))
 
 
 @dataclass
@@ -221,6 +232,8 @@ class _Reader:
             self.wrong("build", "missing build")
         elif len(name) > 60 or len(sort_key_of(name)) > 160:
             self.wrong("build", "build name too long")
+        elif self.catalogue.known_build(name) is None and fault_of_build(name):
+            self.wrong("build", "no name for a build")
         else:
             return self.catalogue.build(name)
         return Build()

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from emma_eval.accounts.models import User
 from scripts_catalog import taxonomy
-from scripts_catalog.forms import OneLine, PlainText
+from scripts_catalog.forms import Name, PlainText
 from scripts_catalog.models import Build, Script
 
 from ..models import Round, Wanted
@@ -52,7 +52,7 @@ class RunsField(forms.IntegerField):
 class RoundForm(forms.Form):
     """What a round asks for, of the scripts that its planner may know of."""
 
-    name = OneLine(
+    name = Name(
         max_length=80,
         help_text="Such as “Before the release”. Testers read it.",
         error_messages={"required": "Give the round a name."},

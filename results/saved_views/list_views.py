@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from emma_eval.accounts.models import User
+from scripts_catalog.names import ANY_BUILD
 
 from ..listing.chips import chips_of
 from ..listing.choices import Choices, choices_for
@@ -13,8 +14,6 @@ from ..listing.filter_form import FilterForm
 from ..listing.list_results import Asked, read_asked
 from ..models import SavedView
 from .addresses import Address, Covered, may_open, read_address, read_covered
-
-ANY_BUILD = "any"
 
 
 @dataclass(frozen=True)

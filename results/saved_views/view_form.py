@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from scripts_catalog.forms import OneLine
+from scripts_catalog.forms import Name
 
 from ..models import SavedView
 from .addresses import Address
@@ -16,7 +16,7 @@ from .save_view import MOST_VIEWS, Said
 class ViewForm(forms.Form):
     """What somebody says of a view. `is_mailed` is asked only of pages that have a digest."""
 
-    name = OneLine(
+    name = Name(
         max_length=80,
         error_messages={"required": "Give the view a name."},
         help_text="As you want to find it again, such as “Low content this month”.",

@@ -214,6 +214,19 @@ def test_any_name_of_the_form_will_do(registrar: Program, name: str, path: str) 
     assert registrar.get(answer["Location"]).status_code == 200
 
 
+@pytest.mark.parametrize("path", ["any", "ANY", "2026.9%E2%80%8B", "%E2%80%AE2026.9"])
+def test_a_name_that_deceives_is_refused_with_its_place(registrar: Program, path: str) -> None:
+    answer = registrar.send(f"{BUILDS}{path}/", {})
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "/name")
+    assert not Build.objects.exists()
+
+
+def test_a_name_that_looks_like_another_is_refused_with_that_one(registrar: Program) -> None:
+    registrar.send(f"{BUILDS}2026.9/", {})
+    answer = registrar.send(f"{BUILDS}%EF%BC%92026.9/", {})
+    assert (answer.status_code, answer.json()["name"]) == (409, "2026.9")
+
+
 def test_a_name_that_sorts_like_another_is_refused_with_that_one(registrar: Program) -> None:
     registrar.send(f"{BUILDS}2026.9/", {})
     answer = registrar.send(f"{BUILDS}2026.09/", {})

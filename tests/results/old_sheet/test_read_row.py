@@ -220,6 +220,9 @@ def test_unknown_words_hide_no_tag() -> None:
         ({"tester": "an\u212a@example.test"}, ["not an e-mail address"]),
         ({"build": " "}, ["missing build"]),
         ({"build": "1." * 40}, ["build name too long"]),
+        ({"build": "any"}, ["no name for a build"]),
+        ({"build": "2026.9\u200b"}, ["no name for a build"]),
+        ({"build": "\u202e2026.9"}, ["no name for a build"]),
         ({"returning": "perhaps"}, ["not a yes or no"]),
         ({"comment": "x" * 20_001}, ["comment too long"]),
         ({"worst": "x" * 5_001}, ["text too long"]),
@@ -365,6 +368,15 @@ def test_the_version_in_force_at_the_time_is_the_one_that_was_run(catalogue: Cat
     }
     for time, version in by_time.items():
         assert good(catalogue, time=time).filing.script_version == version
+
+
+def test_a_build_that_looks_like_one_that_is_known_is_that_one(db: None) -> None:
+    make.script("small-talk")
+    old, odd = make.build("2026.9-beta"), make.build("2026.8\u200b")
+    known = Catalogue.seen_by(None, NOW)
+    assert good(known, build="\uff12026.9-BETA").filing.build == old
+    assert good(known, build="2026.8\u200b").filing.build == odd, "kept before the rule"
+    assert good(known, build="2026.7\uff0dx").filing.build is good(known, build="2026.7-X").filing.build
 
 
 def test_builds_of_one_number_are_one_build(catalogue: Catalogue) -> None:
