@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.http import HttpRequest
 
+from .models import User
 from .roles import Role
 
 
@@ -35,6 +36,11 @@ ENTRIES = (
 )
 # What is set up once and then left alone: under the person's own name.
 MENU = (Entry("Webhooks", "/webhooks/", frozenset({Role.MANAGER, Role.EVAL_TEAM, Role.EVAL_LEAD, Role.ADMINISTRATOR})),)
+
+
+def has_room_of(user: User, path: str) -> bool:
+    """Whether the room that an address stands in is this person's; addresses of no room here are nobody's."""
+    return any(path.startswith(entry.path) and user.has_role(*entry.roles) for entry in ENTRIES)
 
 
 def navigation(request: HttpRequest) -> dict[str, object]:

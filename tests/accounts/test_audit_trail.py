@@ -82,6 +82,23 @@ def test_what_has_a_page_is_a_link_to_it(
     assert f"<bdi>{action}</bdi>: {words}" in admin_client.get("/audit/").text.replace(' class="to-row"', "")
 
 
+@pytest.mark.parametrize(
+    ("action", "place"),
+    [("planned a round", "/rounds/247000000000001/"), ("linked a ticket", "/tickets/247000000000001/")],
+)
+def test_it_links_what_its_reader_may_open_and_nothing_else(
+    admin_client: Client, tester: User, action: str, place: str
+) -> None:
+    audit.record(tester, action, "247000000000001")
+    assert admin_client.get(place).status_code == 403
+    page = admin_client.get("/audit/").text
+    assert f"<bdi>{action}</bdi>" in page
+    assert place not in page
+    assert "open it" not in page
+    both = make.client_of(make.user("both@example.test", Role.ADMINISTRATOR, Role.MANAGER))
+    assert f'href="{place}"' in both.get("/audit/").text
+
+
 def test_it_is_for_administrators(manager_client: Client) -> None:
     assert manager_client.get("/audit/").status_code == 403
 

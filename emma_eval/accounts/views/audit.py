@@ -10,6 +10,7 @@ from django.shortcuts import render
 from emma_eval.accounts.addresses import address_of
 from emma_eval.accounts.erased_addresses import SUBJECT, Shown, shown
 from emma_eval.accounts.models import AuditEntry, AuditLink, User, details_in_words
+from emma_eval.accounts.navigation import has_room_of
 from emma_eval.accounts.roles import Role, UserRequest, for_roles
 
 A_PAGE = 100
@@ -36,7 +37,7 @@ PLACES = {
 
 @dataclass(frozen=True)
 class Line:
-    """One entry, with the address of its thing, where it has a page. A key is for addresses: it is not read."""
+    """One entry, with the address of its thing, if the reader may open it. A key is for addresses: it is not read."""
 
     entry: AuditEntry
     path: str
@@ -45,9 +46,12 @@ class Line:
     details: list[tuple[str, str]]
 
     @classmethod
-    def of(cls, entry: AuditEntry, said: Shown, people: dict[int, User]) -> Line:
-        path = PLACES.get(entry.action, "").format(entry.target) if entry.target else ""
-        name = "open it" if path and entry.target.isdecimal() else said.target
+    def of(cls, reader: User, entry: AuditEntry, said: Shown, people: dict[int, User]) -> Line:
+        place = PLACES.get(entry.action, "").format(entry.target) if entry.target else ""
+        path = place if has_room_of(reader, place) else ""
+        name = said.target
+        if place and entry.target.isdecimal():
+            name = "open it" if path else ""
         person, details = people.get(entry.about or 0), said.details
         if person is not None and person.erased_at is not None:
             details = {name: value for name, value in details.items() if name != SUBJECT}
@@ -69,7 +73,7 @@ def audit_trail(request: UserRequest) -> HttpResponse:
     entries = list(found.order_by("-pk")[: A_PAGE + 1])
     actions = visible.order_by("action").values_list("action", flat=True).distinct()
     context = {
-        "lines": _lines(entries[:A_PAGE]),
+        "lines": _lines(request.user, entries[:A_PAGE]),
         "next_before": entries[A_PAGE - 1].pk if len(entries) > A_PAGE else None,
         "actions": actions,
         "who": who,
@@ -80,6 +84,6 @@ def audit_trail(request: UserRequest) -> HttpResponse:
     return render(request, "accounts/audit_trail.html", context)
 
 
-def _lines(entries: list[AuditEntry]) -> list[Line]:
+def _lines(reader: User, entries: list[AuditEntry]) -> list[Line]:
     people = User.objects.in_bulk({entry.about for entry in entries if entry.about})
-    return [Line.of(entry, said, people) for entry, said in zip(entries, shown(entries), strict=True)]
+    return [Line.of(reader, entry, said, people) for entry, said in zip(entries, shown(entries), strict=True)]
