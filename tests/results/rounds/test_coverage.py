@@ -142,6 +142,16 @@ def test_every_number_opens_the_rows_that_it_counts(
         assert int(words[1]) == count, path
 
 
+def test_no_link_to_rows_says_another_number_than_theirs(filed: list[Result], manager_client: Client) -> None:
+    page = manager_client.get("/dashboard/coverage/").text
+    figures = page[page.index('id="figures"') :]
+    linked = re.findall(r'<a href="(/results/\?[^"]+)"[^>]*>(\d+)</a>', figures)
+    assert [(unescape(path), int(shown)) for path, shown in linked] == list(figures_of(figures))
+    assert len(linked) > 20
+    assert re.search(r'data-label="People">\d', figures)
+    assert re.search(r'data-label="Scripts">\d', figures)
+
+
 def test_it_asks_the_same_few_questions_however_much_there_is(
     filed: list[Result], builds: list[Build], round_: Round, manager: User
 ) -> None:
