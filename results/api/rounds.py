@@ -198,6 +198,8 @@ def _read_plan(user: User, uuid: UUID, data: Any) -> RoundForm:
     faults |= {
         pointer("wanted", slug): [f"Ask for 1 to {MOST_RUNS} runs."] for slug, runs in wanted.items() if not runs
     }
+    if any(place.startswith("/wanted/") for place in faults):
+        faults.pop("/wanted", None)  # that nothing is asked for follows from those
     if faults:
         there = planned_under(user, uuid)
         raise _otherwise(_seen(user, there)) if there else not_right(faults)

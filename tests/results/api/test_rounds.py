@@ -123,6 +123,12 @@ def test_it_is_judged_by_the_form_of_the_page(program: Program, changes: dict[st
     assert not Round.objects.exists()
 
 
+@pytest.mark.parametrize("wanted", [{"no-such": 1}, {"bad-news-day": 0}, {"quiet-talk": 1}])
+def test_only_the_true_fault_is_told(program: Program, wanted: dict[str, int]) -> None:
+    (slug,) = wanted
+    assert [fault["pointer"] for fault in plan(program, wanted=wanted).json()["errors"]] == [f"/wanted/{slug}"]
+
+
 def test_what_was_run_is_counted_as_on_the_page(
     program: Program, manager: User, tester: User, scripts: list[Script], build: Build
 ) -> None:
