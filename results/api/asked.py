@@ -5,6 +5,7 @@ There is no form that somebody looks at, so what can't be understood is refused:
 
 from __future__ import annotations
 
+from django.forms import Form
 from django.http import QueryDict
 
 from emma_eval.accounts.models import User
@@ -20,6 +21,7 @@ from ..listing.list_results import COLUMN_OF, Asked, read_asked
 from ..models import Result
 from ..review.blind import SEE_REVIEWS
 
+PICK_ONE = "Pick one from the list."
 NO_FILTERS = ("sort", "direction", "after", "before", "page_size")
 
 
@@ -28,7 +30,7 @@ def read_list_asked(user: User, params: QueryDict) -> tuple[Asked, int]:
     said = {name: str(params[name]) for name in params}
     form = FilterForm(said, _choices_named(user, said))
     filters = form.filters()
-    faults: Faults = {name: [str(words) for words in errors] for name, errors in form.errors.items()}
+    faults = faults_of_form(form)
     faults |= _faults_of_the_order(said) | _faults_of_the_words(said)
     faults |= faults_of_size(params) | faults_of_names(params, {*form.fields, *NO_FILTERS})
     if faults:
@@ -37,6 +39,15 @@ def read_list_asked(user: User, params: QueryDict) -> tuple[Asked, int]:
     if asked.notices:
         raise not_right({"after" if "after" in said else "before": ["This is no place in this list."]}, at="parameter")
     return asked, page_size(params)
+
+
+def faults_of_form(form: Form) -> Faults:
+    """What the form of a page says, without the list that its readers are sent to and programs have not."""
+    return {name: [_for_programs(str(words)) for words in errors] for name, errors in form.errors.items()}
+
+
+def _for_programs(words: str) -> str:
+    return words.replace(PICK_ONE, "").strip() or "Give one of the values that the document lists."
 
 
 def _faults_of_the_order(said: dict[str, str]) -> Faults:

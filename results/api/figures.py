@@ -38,6 +38,7 @@ from ..listing.filter_form import FilterForm
 from ..listing.periods import Period
 from ..models import DIMENSION_KEYS, Round, Source
 from ..rounds.coverage import Coverage, ScriptLine, read_coverage, rounds_on
+from .asked import faults_of_form
 from .figure_shapes import (
     SOURCES,
     AgreementSerializer,
@@ -119,8 +120,7 @@ def _as_pages_say(params: QueryDict) -> dict[str, str]:
 
 def _faults_of_form(form: FilterForm, params: QueryDict, names: Container[str]) -> Faults:
     form.full_clean()
-    faults: Faults = {name: [str(words) for words in errors] for name, errors in form.errors.items()}
-    return faults | faults_of_names(params, names)
+    return faults_of_form(form) | faults_of_names(params, names)
 
 
 def _name(group: Group, by: By | None, known: Known) -> Row:
@@ -279,12 +279,17 @@ class CoverageView(ProgramView):
         operation_id="read_coverage",
         summary="Read what was run on a build",
         description="Which scripts were run, how often, by how many people, and which were not: on the current build, "
-        "unless you name another; held against one of its rounds, if you name one.",
+        "unless you name another; held against the round of it that you name, else, as on the page, against the open "
+        "one that is due first. `round` says which; null: it has none.",
         tags=["Figures"],
         parameters=[
             asks("build", TEXT, "The name of the build."),
             AREA,
-            asks("round", {"type": "integer", "minimum": 1}, "The number of a round of this build."),
+            asks(
+                "round",
+                {"type": "integer", "minimum": 1},
+                "The number of a round of this build. Left out, its open round.",
+            ),
         ],
         responses={200: OpenApiResponse(CoverageSerializer, "The coverage.")},
     )
@@ -300,10 +305,11 @@ class CoverageView(ProgramView):
 
 
 def _round_asked(user: User, build: Build, params: QueryDict) -> Round | None:
+    rounds = rounds_on(user, build)
     if "round" not in params:
-        return None
+        return next((each for each in rounds if each.closed_at is None), None)
     key = number_in(params["round"])
-    found = next((each for each in rounds_on(user, build) if each.pk == key), None)
+    found = next((each for each in rounds if each.pk == key), None)
     if found is None:
         raise not_right({"round": ["This build has no such round."]}, at="parameter")
     return found
