@@ -271,14 +271,15 @@ class ComparisonSerializer(serializers.Serializer[Any]):
 
 
 def tell_agreement_row(row: Agreement, build: str | None) -> Row:
+    alpha, low, high = (None, None, None) if row.is_too_small else (row.alpha, row.low, row.high)
     return {
         "script": row.script or None,
         "build": build,
         "dimension": row.dimension,
-        "alpha": row.alpha,
-        "low": row.low,
-        "high": row.high,
-        "why": row.why,
+        "alpha": alpha,
+        "low": low,
+        "high": high,
+        "why": f"n is too small: under {FEWEST} units." if row.is_too_small else row.why,
         "units": row.units,
         "ratings": row.ratings,
         "testers": row.testers,
@@ -292,7 +293,9 @@ class AlphaSerializer(serializers.Serializer[Any]):
     script = serializers.SlugField(allow_null=True, help_text="null: all scripts.")
     build = serializers.CharField(allow_null=True, help_text="null: all builds.")
     dimension = serializers.ChoiceField(choices=DIMENSION_KEYS)
-    alpha = serializers.FloatField(allow_null=True, help_text="null where it can't be told; `why` says why.")
+    alpha = serializers.FloatField(
+        allow_null=True, help_text=f"null where it can't be told, or units are under {FEWEST}; `why` says why."
+    )
     low = serializers.FloatField(allow_null=True, help_text="Of the 95 % interval (bootstrap).")
     high = serializers.FloatField(allow_null=True)
     why = serializers.CharField(allow_blank=True)

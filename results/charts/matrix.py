@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from ..figures import say_number, say_range
 from ..markup import format_html, together
 from . import twins
-from .svg import LINE_HEIGHT, frame, key_of, label, linked, percent, text, wrapped
+from .svg import LINE_HEIGHT, TOO_SMALL, frame, key_of, label, linked, percent, text, wrapped
 
 CELL, GAP = 40, 8
 LETTERS_A_HEAD = 9
@@ -21,7 +21,8 @@ RELIABLE, TENTATIVE = 0.8, 0.667
 
 @dataclass(frozen=True)
 class Square:
-    """One figure from -1 to 1, or why there is none. `n` counts the units that it is taken from."""
+    """One figure from -1 to 1, or why there is none. `n` counts the units that it is taken from; `is_too_small`: that
+    is why."""
 
     value: float | None
     n: int
@@ -29,9 +30,12 @@ class Square:
     high: float | None = None
     why: str = ""
     href: str = ""
+    is_too_small: bool = False
 
     @property
     def in_words(self) -> str:
+        if self.is_too_small:
+            return f"{TOO_SMALL}, n {self.n}"
         if self.value is None:
             return f"can’t be told{f' ({self.why})' if self.why else ''}, n {self.n}"
         return f"{say_number(self.value)}{f', interval {self.interval}' if self.interval else ''}, n {self.n}"
@@ -97,7 +101,7 @@ def matrix_key(matrix: Matrix) -> SafeString:
         ("chart-shade-3", f"{RELIABLE} or more"),
         ("chart-shade-2", f"{TENTATIVE} or more"),
         ("chart-shade-1", f"below {TENTATIVE}"),
-        (UNTOLD, "can’t be told"),
+        (UNTOLD, f"can’t be told, or {TOO_SMALL}"),
     )
     return key_of(
         (format_html('<rect {} width="14" height="14"/>', _filled(matrix.key, kind)), words) for kind, words in shades
@@ -151,6 +155,8 @@ def _square(matrix: Matrix, square: Square, place: int, top: int) -> SafeString:
 
 def _cells(square: Square) -> list[twins.Cell]:
     n = twins.Cell(str(square.n), is_quiet=not square.n)
+    if square.is_too_small:
+        return [twins.Cell(TOO_SMALL, is_quiet=True), twins.Cell(""), n]
     if square.value is None:
         return [twins.Cell(f"can’t be told{f': {square.why}' if square.why else ''}", is_quiet=True), twins.Cell(""), n]
     return [twins.Cell(say_number(square.value), square.href), twins.Cell(square.interval), n]

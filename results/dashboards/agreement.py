@@ -5,7 +5,7 @@ Alpha is worked out in a task and read here with its time; the spread of ratings
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,11 +13,13 @@ from django.db.models import Count
 from django.utils.safestring import SafeString
 
 from emma_eval.accounts.models import User
+from emma_eval.scoring.intervals import FEWEST
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build
 
 from ..charts.bars import Bar, stacked_bars
 from ..charts.matrix import RELIABLE, TENTATIVE, Matrix, MatrixRow, Square, matrix_figure
+from ..charts.svg import TOO_SMALL
 from ..counts.read_agreement import read_every_agreement
 from ..counts.read_counts import read_rows
 from ..counts.when_agreement import NOT_YET as NOT_WORKED_OUT
@@ -32,18 +34,27 @@ NOT_YET = "not worked out yet"
 
 @dataclass(frozen=True)
 class Agreed:
-    """One dimension over all scripts and builds; `kept` is None where it was never worked out."""
+    """One dimension over all scripts and builds; `kept` is None where it was never worked out.
+
+    Of under `FEWEST` units it has no figure and no verdict.
+    """
 
     dimension: taxonomy.Dimension
     kept: Agreement | None
 
     @property
     def alpha(self) -> float | None:
-        return self.kept.alpha if self.kept else None
+        return self.kept.alpha if self.kept and not self.is_too_small else None
+
+    @property
+    def is_too_small(self) -> bool:
+        return self.kept is not None and self.kept.is_too_small
 
     @property
     def reads_as(self) -> str:
         """What this alpha is customarily taken for."""
+        if self.is_too_small:
+            return TOO_SMALL
         if self.kept is None or self.alpha is None:
             return f"can’t be told: {_inside(self.kept.why) if self.kept and self.kept.why else NOT_YET}"
         if self.alpha >= RELIABLE:
@@ -110,14 +121,25 @@ class Agreements:
             for words, low, high in kinds
         ]
         said = [words.format(_listed(those)) for words, those in found if those]
-        untold = [each for each in self.overall if each.alpha is None]
-        return " ".join([*said, *([f"{_names(untold)} can’t be told."] if untold else [])])
+        return " ".join([*said, *self._not_told])
 
     @property
     def _why_not(self) -> str:
         """Why no dimension can be told, if all have the same reason."""
+        if any(each.is_too_small for each in self.overall):
+            takes = f"that takes {FEWEST} scripts on a build that several testers rated"
+            return " ".join([f"That can’t be told yet: {takes}.", *self._not_told])
         reasons = {each.kept.why for each in self.overall if each.kept and each.kept.why}
         return f"That can’t be told yet: {_inside(reasons.pop())}." if len(reasons) == 1 else "That can’t be told yet."
+
+    @property
+    def _not_told(self) -> Iterator[str]:
+        small = [each for each in self.overall if each.is_too_small]
+        if small:
+            yield f"n is too small in {_names(small)}."
+        untold = [each for each in self.overall if each.alpha is None and not each.is_too_small]
+        if untold:
+            yield f"{_names(untold)} can’t be told."
 
     @property
     def by_build_figure(self) -> SafeString:
@@ -166,9 +188,10 @@ class _Kept:
         row = self.rows.get((script, build, dimension))
         if row is None:
             return Square(None, 0, why=NOT_YET)
-        return Square(
-            row.alpha, row.units, row.low, row.high, _inside(row.why), f"/results/?{query}" if row.units else ""
-        )
+        rows = f"/results/?{query}" if row.units else ""
+        if row.is_too_small:
+            return Square(None, row.units, href=rows, is_too_small=True)
+        return Square(row.alpha, row.units, row.low, row.high, _inside(row.why), rows)
 
 
 def _by_build(kept: _Kept) -> Matrix | None:

@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Q
 
 from emma_eval.accounts.models import User
+from emma_eval.scoring.intervals import FEWEST
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, Script
 
@@ -118,3 +119,8 @@ class Agreement(models.Model):
 
     def __str__(self) -> str:
         return f"agreement on {self.dimension}"
+
+    @property
+    def is_too_small(self) -> bool:
+        """Whether it could be worked out, of too few units to say anything by it."""
+        return self.alpha is not None and self.units < FEWEST

@@ -22,7 +22,7 @@ from results.dashboards.dimensions import Cell, Line, cells_of
 from results.dashboards.grouped import By
 from results.dashboards.overview import Dashboard
 from results.dashboards.problems import Problems
-from results.models import DIMENSION_KEYS, Result, Review, ReviewedProblem, Round, Wanted
+from results.models import DIMENSION_KEYS, Agreement, Result, Review, ReviewedProblem, Round, Wanted
 from scripts_catalog.models import Build, Script
 from tests import make
 from tests.programs import Program
@@ -276,6 +276,16 @@ def test_agreement_is_that_of_the_page(filed: list[Result], program: Program, ma
     assert [(row["script"], row["counts"]) for row in said["widest"]] == [
         (each.slug, list(each.counts)) for each in shown.widest
     ]
+
+
+def test_agreement_of_few_units_is_no_figure(program: Program) -> None:
+    kept = {"ratings": 8, "testers": 2, "worked_out_at": timezone.now()}
+    Agreement.objects.create(dimension="content", alpha=0.9, low=0.8, high=0.95, units=5, **kept)
+    Agreement.objects.create(dimension="face_video", alpha=1.0, units=4, **kept)
+    said = {row["dimension"]: row for row in read(program, f"{PATH}agreement/")["alphas"]}
+    told = [tuple(said[key][name] for name in ("alpha", "low", "why")) for key in ("content", "face_video")]
+    assert told == [(0.9, 0.8, ""), (None, None, "n is too small: under 5 units.")]
+    assert "n is too small in Face & video." in read(program, f"{PATH}agreement/")["answer"]
 
 
 def test_coverage_is_that_of_the_page(filed: list[Result], program: Program, manager: User) -> None:

@@ -83,6 +83,43 @@ def test_before_anything_was_worked_out_both_pages_say_the_same_at_any_time(
     assert agreed(manager_client).answer == found.answer
 
 
+def test_of_few_units_there_is_neither_a_figure_nor_a_verdict(
+    manager_client: Client, tester: User, build: Build
+) -> None:
+    make.result(tester, make.script("bad-news-day"), build)
+    kept("content", 0.91)
+    for place in ({}, {"build": build.sort_key}, {"script": "bad-news-day"}):
+        kept("face_video", 1.0, units=4, low=None, high=None, **place)
+    kept("vision", None, units=0, why="No two testers have rated it.")
+    found = agreed(manager_client)
+    assert found.answer == (
+        "They agree well enough to rely on Content (0.91). n is too small in Face & video. "
+        "Listening & timing, Voice & audio, Emotional fit and Vision can’t be told."
+    )
+    small = next(each for each in found.overall if each.dimension.key == "face_video")
+    assert (small.alpha, small.reads_as) == (None, "n too small")
+    for matrix in (found.by_build, found.by_script):
+        assert matrix is not None
+        squares = [square for row in matrix.rows for square in row.squares if square.n]
+        assert [(square.value, square.in_words) for square in squares] == [(None, "n too small, n 4")]
+    for path in ("/dashboard/agreement/", "/dashboard/", "/dashboard/scripts/bad-news-day/?build=any"):
+        page = manager_client.get(path).text
+        assert "n too small" in page
+        assert "1.00" not in page.split('id="agreement-head"')[-1], path
+    whole = manager_client.get("/dashboard/").text
+    assert '<td class="quiet">n too small</td>' in whole
+
+
+def test_of_few_units_alone_it_says_what_it_takes(manager_client: Client) -> None:
+    for dimension in DIMENSION_KEYS[:3]:
+        kept(dimension, 1.0, units=3, low=None, high=None)
+    answer = agreed(manager_client).answer
+    assert answer.startswith(
+        "That can’t be told yet: that takes 5 scripts on a build that several testers rated. n is too small in "
+    )
+    assert "rely" not in answer
+
+
 def test_where_nobody_ran_the_same_it_says_so(manager_client: Client) -> None:
     for dimension in DIMENSION_KEYS:
         kept(dimension, None, units=0, why="No two testers have rated the same script on the same build.")
@@ -116,7 +153,7 @@ def test_builds_and_scripts_have_a_square_each_that_opens_their_rows(
     assert (square.value, square.n) == (0.7, 9)
     assert found.by_build.rows[0].squares[0].why == "not worked out yet"
     assert found.by_script.rows[0].label == "Bad news day"
-    assert found.by_script.rows[0].squares[1].value == 0.9
+    assert found.by_script.rows[0].squares[1].value is None, "of three units, but its rows are there"
     for link in (square.href, found.by_script.rows[0].squares[1].href):
         rows = manager_client.get(link).context
         assert not rows["form"].errors

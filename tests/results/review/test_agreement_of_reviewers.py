@@ -185,7 +185,13 @@ def test_every_figure_says_its_n_and_leads_to_its_rows(lea: User, rae: User, wai
     client = make.client_of(rae)
     page = client.get("/review/agreement/").text
     assert page.count("n too small") == 3
-    figures = [unescape(link) for link in re.findall(r'class="figure[^"]*"><a href="([^"]+)"', page)]
+    told = re.sub(r"<[^>]+>", "", page[page.index('<dl class="agreed">') : page.index("</dl>")])
+    assert "%" not in told, "a share of so few is no figure, as elsewhere"
+    assert "n too small 3 of 4" in told
+    assert "n too small 4 results" in told
+    figures = [
+        unescape(link) for link in re.findall(r'class="figure[^"]*">(?:n too small )?<a [^>]*href="([^"]+)"', page)
+    ]
     rows = [
         client.get("/review/agreement/" + link.split("#")[0]).text.count('class="side-by-side"') for link in figures
     ]

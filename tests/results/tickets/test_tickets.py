@@ -246,6 +246,7 @@ def test_every_figure_links_to_its_rows(manager: User, tester: User, script: Scr
     for n, link in links.items():
         assert client.get(link).text.count('class="when"') == n, link
     assert "n too small" in page
+    assert "75 %" not in page, "a share of so few is no figure"
 
 
 def test_the_list_asks_no_more_for_more_tickets(eval_member: User, script: Script, builds: list[Build]) -> None:
