@@ -160,8 +160,9 @@ def same_as_the_page(shown: Dashboard, said: dict[str, Any]) -> dict[str, Any]:
 def test_the_trend_is_that_of_the_dashboard(filed: list[Result], program: Program, manager: User, over: str) -> None:
     shown = make.client_of(manager).get(f"/dashboard/?build=any&over={over}").context["figures"]
     said = read(program, f"{PATH}?by={over}")["groups"]
-    stops = [stop for stop in shown.trends.stops if stop.counts.results]
-    assert [without_problems(row) for row in said] == [counted(Line("", "", stop.counts, Rows(""))) for stop in stops]
+    stops = [counted(Line("", "", stop.counts, Rows(""))) for stop in shown.trends.stops if stop.counts.results]
+    drawn = ("runs", "never_started", "dimensions")  # no trend shows how many were reviewed
+    assert [[row[name] for name in drawn] for row in said] == [[stop[name] for name in drawn] for stop in stops]
     assert len(said) >= 3
     if over == "build":
         assert [row["key"] for row in said] == ["2026.9", "2026.42", "2026.43"]
