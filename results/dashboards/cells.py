@@ -159,14 +159,14 @@ def _calls(calls: Sequence[Example], results: str, *, names_script: bool) -> Saf
 @lru_cache(1024)  # a call that has several problems stands beside each
 def _call(call: Example, href: str, *, names_script: bool) -> SafeString:
     title = format_html("<bdi>{}</bdi>, ", call.title) if names_script else NOTHING
-    return format_html(_WITH_RECORDING if call.has_recording else _CALL, href, title, _day(call.called_at), call.tester)
-
-
-_CALL = '<a href="{}">{}{}, <bdi>{}</bdi></a> '
-_WITH_RECORDING = (
-    '<a href="{}"><span aria-hidden="true">▶ </span>{}{}, <bdi>{}</bdi>'
-    '<span class="visually-hidden">, with a recording</span></a> '
-)
+    day = _day(call.called_at)
+    if not call.has_recording:
+        return format_html('<a href="{}">{}{}, <bdi>{}</bdi></a> ', href, title, day, call.tester)
+    return format_html(
+        '<a href="{}"><span aria-hidden="true">▶ </span>{}{}, <bdi>{}</bdi>'
+        '<span class="visually-hidden">, with a recording</span></a> ',
+        *(href, title, day, call.tester),
+    )
 
 
 def _day(when: datetime) -> str:
