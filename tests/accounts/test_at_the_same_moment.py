@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
-from typing import Any
-
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from emma_eval.accounts import change_access, invite, throttle
@@ -17,25 +11,9 @@ from emma_eval.accounts.models import Attempt, AuditEntry, Invitation, Training,
 from emma_eval.accounts.personal_data.erase_person import erase_person
 from emma_eval.accounts.roles import Role
 from tests import make
+from tests.at_once import at_once
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.data_layer]
-
-
-def at_once(*acts: Callable[[], Any]) -> list[Any]:
-    """Each act in a thread of its own, all started together. What it raised stands in place of its answer."""
-    start = Barrier(len(acts))
-
-    def run(act: Callable[[], Any]) -> Any:
-        start.wait()
-        try:
-            return act()
-        except Exception as raised:  # looked at by the test
-            return raised
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(acts)) as threads:
-        return list(threads.map(run, acts))
 
 
 def test_two_administrators_cannot_remove_each_other() -> None:

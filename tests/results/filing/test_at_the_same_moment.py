@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from threading import Barrier
-from typing import Any
 
 import pytest
-from django.db import connection
 
 from results.filing.correct_result import correct_result, filing_of
 from results.live_call.begin_call import add_script
@@ -17,25 +12,9 @@ from results.models import Call, Result
 from results.review.find_disagreement import queue_disagreement
 from scripts_catalog import taxonomy
 from tests import make
+from tests.at_once import at_once
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.data_layer]
-
-
-def at_once(*acts: Callable[[], Any]) -> list[Any]:
-    """Each act in a thread of its own, all started together. What it raised stands in place of its answer."""
-    start = Barrier(len(acts))
-
-    def run(act: Callable[[], Any]) -> Any:
-        start.wait()
-        try:
-            return act()
-        except Exception as raised:  # looked at by the test
-            return raised
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(acts)) as threads:
-        return list(threads.map(run, acts))
 
 
 def test_a_script_joins_a_call_while_its_results_are_corrected() -> None:

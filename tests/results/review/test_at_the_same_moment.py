@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from threading import Barrier
 from typing import Any
 
 import pytest
 from django.conf import LazySettings
-from django.db import connection
 
 from emma_eval.accounts.models import AuditEntry, User
 from emma_eval.accounts.roles import Role
@@ -23,6 +20,7 @@ from results.review.hold_result import begin_review
 from results.review.open_to import AllInError, HeldError
 from results.review.pick_review import NothingToPickError, pick_review
 from results.review.take_next import take_next
+from tests.at_once import at_once
 
 from .conftest import NOW, Waiting, reviewer
 
@@ -32,25 +30,8 @@ OTHER = Judged(("cut_in",), "Heard it otherwise.")
 AS_FILED = Judged(("too_long", "cut_in"))
 
 
-def at_once(*acts: Callable[[], Any]) -> list[Any]:
-    """Each act in a thread of its own, all started together. What it raised stands in place of its answer, by type."""
-    start = Barrier(len(acts))
-
-    def run(act: Callable[[], Any]) -> Any:
-        start.wait()
-        try:
-            return act()
-        except Exception as raised:  # looked at by the test
-            return type(raised)
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(acts)) as threads:
-        return list(threads.map(run, acts))
-
-
 def kinds(answers: list[Any]) -> Counter[Any]:
-    return Counter(answer if isinstance(answer, type) else type(answer) for answer in answers)
+    return Counter(map(type, answers))
 
 
 def files(person: User, result: Result, judged: Judged = OTHER, *, based_on: int = 1) -> Callable[[], Review]:
@@ -113,10 +94,10 @@ def test_a_pick_while_a_third_files_is_made_only_when_all_are_in(
         first, _second = (files(person, result)() for person in people[:2])
         picked, third = at_once(lambda: pick_review(lead, result.pk, first.pk, "Plain."), files(people[2], result))  # noqa: B023
         if wanted == 2:
-            assert (type(picked), third) == (Review, AllInError)
+            assert (type(picked), type(third)) == (Review, AllInError)
         else:
             assert isinstance(third, Review)
-            assert picked is NothingToPickError or isinstance(picked, Review)
+            assert isinstance(picked, (NothingToPickError, Review))
         result.refresh_from_db()
         stands = list(result.reviews.filter(stands=True).values_list("pk", flat=True))
         assert stands == ([first.pk] if isinstance(picked, Review) else [])
@@ -156,7 +137,7 @@ def test_a_correction_while_a_review_is_filed_is_made_before_it_or_refused(
             lambda: correct_result(tester, result, said, based_on=1),  # noqa: B023
             files(people[0], result),
         )
-        outcome = (corrected is ReviewedError, filed is CorrectedMeanwhileError)
+        outcome = (isinstance(corrected, ReviewedError), isinstance(filed, CorrectedMeanwhileError))
         assert outcome in {(True, False), (False, True)}, (corrected, filed)
         seen.add(outcome)
         result.refresh_from_db()
@@ -178,7 +159,7 @@ def test_who_takes_a_result_while_it_is_corrected_or_reviewed_reviews_what_it_sa
             files(people[1], result),
         )
         assert taken in {None, result}
-        assert corrected is ReviewedError or filed in {CorrectedMeanwhileError, HeldError}
+        assert isinstance(corrected, ReviewedError) or isinstance(filed, (CorrectedMeanwhileError, HeldError))
         result.refresh_from_db()
         if taken is not None and result.reviewed_at is None:  # None: it was being written at that very moment
             review = Review.objects.get(result=result, reviewer=people[0])
