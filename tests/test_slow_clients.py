@@ -221,7 +221,7 @@ def test_what_somebody_reads_slowly_is_not_piled_up_for_them(site: Site) -> None
     with slow_clients(site):
         client.ask(Request("/scripts/", headers=cookie))
         time.sleep(1)
-        assert _resident(site) - before < SLOW * 8_000_000
+        assert _resident(site) - before < SLOW * 14_000_000  # threads that begin take 10; piled up, it would be 27
     client.close()
 
 

@@ -10,7 +10,11 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
+from emma_eval.accounts.models import User
+from emma_eval.accounts.roles import Role
 from results.counts.work_out_agreement import work_out_agreement
+from scripts_catalog.models import Build
+from tests import make
 from tests.browser.managers_world import BIGGEST, NEW, OLD, RUNS_ON_NEW, ManagersWorld, build_managers_world
 from tests.conftest import OpenPage
 
@@ -88,6 +92,11 @@ def test_who_ran_what_and_what_is_not_covered(mona: Manager) -> None:
 
 
 def test_do_our_testers_agree(world: ManagersWorld, open_page: OpenPage) -> None:
+    testers = User.objects.filter(groups__name=Role.TESTER.value).order_by("pk")[:2]
+    for content in (2, 3, 5):  # five units: under five there is no verdict
+        script = make.script(f"seldom-{content}")
+        for tester in testers:
+            make.result(tester, script, Build.objects.get(name=NEW), ratings=4, content=content)
     assert work_out_agreement(datetime.now(UTC), np.random.default_rng(1))
     mona = Manager(open_page(world.manager))
     mona.click(mona.link("Dashboard"))
