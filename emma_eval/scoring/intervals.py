@@ -1,6 +1,6 @@
 """How far a figure can be trusted: means, shares and differences, each with n and a two-sided 95 % interval.
 
-Quantiles come from `scipy.special`, which is loaded when the first figure is asked for. Wherever an interval can't be
+Quantiles come from `quantiles`, so that a process that serves pages holds no scipy. Wherever an interval can't be
 told (a single value, or values that are all the same), `low` and `high` are None: it is never made up. Under `FEWEST`
 values a figure is "n too small", whatever its interval says.
 """
@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+
+from .quantiles import t_quantile, z_quantile
 
 CONFIDENCE = 0.95
 FEWEST = 5  # values under which a figure is shown as "n too small"
@@ -210,7 +212,7 @@ def _welch(difference: float, a: _Side, b: _Side, confidence: float) -> Interval
         return NO_INTERVAL
     variance = a.variance + b.variance
     freedom = variance**2 / (a.variance**2 / a.freedom + b.variance**2 / b.freedom)
-    reach = _t(freedom, confidence) * math.sqrt(variance)
+    reach = t_quantile(freedom, confidence) * math.sqrt(variance)
     return difference - reach, difference + reach
 
 
@@ -224,14 +226,14 @@ def _between(difference: float, differences: list[float], weights: list[float], 
         return NO_INTERVAL
     freedom = len(differences) - 1
     squares = math.fsum(w * (each - difference) ** 2 for w, each in zip(weights, differences, strict=True))
-    reach = _t(freedom, confidence) * math.sqrt(squares / freedom)
+    reach = t_quantile(freedom, confidence) * math.sqrt(squares / freedom)
     return difference - reach, difference + reach
 
 
 def _t_interval(mean: float, squares: float, n: int) -> Interval:
     if n < 2 or not squares:
         return NO_INTERVAL
-    reach = _t(n - 1) * math.sqrt(squares / (n - 1) / n)
+    reach = t_quantile(n - 1, CONFIDENCE) * math.sqrt(squares / (n - 1) / n)
     return mean - reach, mean + reach
 
 
@@ -240,23 +242,9 @@ def _within(low: float | None, high: float | None, least: float, most: float) ->
 
 
 def _wilson(part: int, whole: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    z = _z(confidence)
+    z = z_quantile(confidence)
     share = part / whole
     middle = (share + z**2 / (2 * whole)) / (1 + z**2 / whole)
     reach = z * math.sqrt(share * (1 - share) / whole + z**2 / (4 * whole**2)) / (1 + z**2 / whole)
     # At the ends the two are equal but for rounding.
     return (0.0 if part == 0 else middle - reach), (1.0 if part == whole else middle + reach)
-
-
-@lru_cache(maxsize=4096)  # a page asks for the same ones by the dozen
-def _t(freedom: float, confidence: float = CONFIDENCE) -> float:
-    from scipy.special import stdtrit
-
-    return float(stdtrit(freedom, (1 + confidence) / 2))
-
-
-@lru_cache(maxsize=64)
-def _z(confidence: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri((1 + confidence) / 2))

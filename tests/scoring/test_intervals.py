@@ -380,14 +380,12 @@ def test_more_confidence_asks_for_a_wider_interval(confidence: float) -> None:
     assert (more.high or 0) >= (usual.high or 0) - 1e-12
 
 
-def test_scipy_is_loaded_when_a_figure_is_asked_for_and_its_statistics_never() -> None:
+def test_no_figure_loads_scipy_or_numpy() -> None:
     code = """
 import sys
 from emma_eval.scoring import intervals
+assert intervals.mean_of_counts((1, 2, 3)).low < 2 and intervals.share_of(1, 2).low < 0.5
+assert intervals.difference_of([((1, 2, 3), (1, 2, 3))]) is not None
 assert not any(name.startswith(("scipy", "numpy")) for name in sys.modules)
-intervals.mean_of_counts((1, 2, 3)), intervals.share_of(1, 2)
-intervals.difference_of([((1, 2, 3), (1, 2, 3))])
-assert "scipy.special" in sys.modules
-assert "scipy.stats" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True)
