@@ -12,7 +12,8 @@ from statistics import NormalDist
 
 MANY = 1000  # degrees of freedom from which on four terms of the expansion give every digit of a float
 PRECISION = 1e-14
-MOST_STEPS = 1000  # of few more than a hundred that any of these takes
+NEAR = 1e-9  # each step squares the distance: behind one this small only rounding is left
+MOST_STEPS = 1000  # so that every loop ends
 
 
 @lru_cache(maxsize=64)
@@ -35,7 +36,7 @@ def t_quantile(freedom: float, confidence: float) -> float:
     for _ in range(MOST_STEPS):
         step = (_tails(t, freedom) - (1 - confidence)) / (2 * _density(t, freedom))
         t += step
-        if abs(step) <= PRECISION * t:
+        if step <= NEAR * t:
             break
     return t
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from statistics import StatisticsError
 
 import pytest
 from scipy.special import ndtri, stdtrit
 
+from emma_eval.scoring import quantiles
 from emma_eval.scoring.quantiles import MANY, t_quantile, z_quantile
 
 CONFIDENCES = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
@@ -20,6 +22,17 @@ def test_they_are_those_of_scipy(confidence: float) -> None:
     for freedom in (*WHOLE, *FRACTIONS):
         expected = stdtrit(freedom, (1 + confidence) / 2)
         assert t_quantile(freedom, confidence) == pytest.approx(expected, rel=1e-10), freedom
+
+
+def test_none_goes_on_where_only_rounding_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+    tails = quantiles._tails
+    monkeypatch.setattr(quantiles, "_tails", lambda t, freedom: asked.append(freedom) or tails(t, freedom))
+    quantiles.t_quantile.cache_clear()
+    for confidence in CONFIDENCES:
+        for freedom in (*range(1, MANY), *FRACTIONS):
+            t_quantile(freedom, confidence)
+    assert max(Counter(asked).values()) <= 30 * len(CONFIDENCES)
 
 
 def test_well_known_ones() -> None:
