@@ -167,6 +167,10 @@ def _opens_a_page(column: str) -> Q:
 
 
 class BuildQuerySet(models.QuerySet["Build"]):
+    def named(self, name: str) -> Build | None:
+        """The build of this name, however its numbers are written; None for no name."""
+        return self.filter(sort_key=sort_key_of(name)).first() if name else None
+
     def current_build(self) -> Build | None:
         """The build that forms offer first; none until one was made current."""
         return self.filter(is_current=True).first()

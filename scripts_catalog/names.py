@@ -54,9 +54,9 @@ def look_of(name: str) -> str:
 
 def build_like(name: str) -> Build | None:
     """The build of this name, or else one that looks like it. Of builds there are few, so all are looked at."""
-    named = Build.objects.filter(sort_key=sort_key_of(name)).first()
     look = look_of(name)
-    return named or next((build for build in Build.objects.all() if look_of(build.name) == look), None)
+    alike = (build for build in Build.objects.all() if look_of(build.name) == look)
+    return Build.objects.named(name) or next(alike, None)
 
 
 def _is_unseen(sign: str) -> bool:

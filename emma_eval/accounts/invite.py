@@ -71,7 +71,7 @@ def revoke_invitation(user: User, by: User | None) -> None:
 @transaction.atomic
 def accept(invitation: Invitation, name: str, password: str) -> bool:
     """Set name and password. False when the link was used, revoked or too late at this very moment."""
-    user = User.objects.select_for_update(no_key=True).get(pk=invitation.user_id)  # one answer at a time
+    user = change_access.lock_people(invitation.user_id)[invitation.user_id]  # one answer at a time
     if not Invitation.objects.open().filter(pk=invitation.pk).exists():
         return False
     Invitation.objects.filter(pk=invitation.pk).update(accepted_at=timezone.now())

@@ -361,9 +361,6 @@ class AuditEntry(models.Model):
     def __str__(self) -> str:
         return f"{self.action} {self.target}"
 
-    def details_in_words(self) -> list[tuple[str, str]]:
-        return details_in_words(self.details)
-
     @property
     def about(self) -> int | None:
         """The key of the person that it is about; who that is, or was, says their account."""

@@ -25,9 +25,8 @@ from .sign import signed_headers
 from .turns import not_now, note_pace, passed_on, turn_of
 
 LIMITS = Limits(connect_s=5, read_s=10, whole_s=15, most_bytes=256_000)
-SHORT = Limits(
-    connect_s=3, read_s=3, whole_s=3, most_bytes=256_000
-)  # in the turn that is not for those who let us wait
+# In the turn that is not for those who let us wait.
+SHORT = Limits(connect_s=3, read_s=3, whole_s=3, most_bytes=256_000)
 QUICK_MS = 2000
 LONGEST_ASKED_WAIT = timedelta(hours=1)
 WAIT_FOR_A_SLOW_ONE = timedelta(minutes=1)

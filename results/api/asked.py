@@ -12,16 +12,15 @@ from emma_eval.accounts.models import User
 from emma_eval.accounts.programs.asked import faults_of_names, faults_of_size, page_size
 from emma_eval.accounts.programs.body import Faults, not_right
 from scripts_catalog.forms import areas_for
-from scripts_catalog.models import Build, Script, sort_key_of
+from scripts_catalog.models import Build, Script
 
 from ..filing.typed import number_in
 from ..listing.choices import Choices
-from ..listing.filter_form import MOST_TEXT, FilterForm
+from ..listing.filter_form import MOST_TEXT, PICK_ONE, FilterForm
 from ..listing.list_results import COLUMN_OF, Asked, read_asked
 from ..models import Result
 from ..review.blind import SEE_REVIEWS
 
-PICK_ONE = "Pick one from the list."
 NO_FILTERS = ("sort", "direction", "after", "before", "page_size")
 
 
@@ -95,7 +94,8 @@ def _scripts(user: User, slug: str) -> list[tuple[str, str, str]]:
 
 
 def _builds(name: str) -> list[str]:
-    return list(Build.objects.filter(sort_key=sort_key_of(name)).values_list("name", flat=True)) if name else []
+    build = Build.objects.named(name)
+    return [build.name] if build else []
 
 
 def _testers(user: User, key: int) -> dict[str, str]:

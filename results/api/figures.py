@@ -21,7 +21,7 @@ from emma_eval.accounts.programs.scopes import Scope
 from emma_eval.accounts.programs.view import ProgramRequest, ProgramView
 from emma_eval.scoring.intervals import FEWEST
 from scripts_catalog import taxonomy
-from scripts_catalog.models import Build, sort_key_of
+from scripts_catalog.models import Build
 
 from ..counts.read_agreement import read_every_agreement
 from ..dashboards.agreement import tell_agreement
@@ -51,6 +51,7 @@ from .figure_shapes import (
     tell_left_out,
     tell_problem,
 )
+from .read_filing import build_called
 from .rows import Row, instant
 
 FIELDS = ("script", "build", "area", "returning", "period", "from", "to", "tags")
@@ -260,7 +261,7 @@ def _build_asked(params: QueryDict, names: Container[str], faults: Faults | None
     """The build that is named; without a name the current one, else the newest."""
     faults = (faults or {}) | faults_of_names(params, names)
     name = params.get("build", "")
-    named = Build.objects.filter(sort_key=sort_key_of(name)).first() if name else None
+    named = build_called(name)
     if name and named is None:
         faults.setdefault("build", [NO_BUILD])
     if faults:

@@ -17,7 +17,7 @@ from rest_framework import serializers
 from emma_eval.accounts.models import User
 from emma_eval.accounts.programs.body import Body, Faults, Text, Truth, not_right, pointer
 from scripts_catalog import taxonomy
-from scripts_catalog.models import Build, Script, ScriptVersion, sort_key_of
+from scripts_catalog.models import Build, Script, ScriptVersion
 
 from ..filing.as_filed import faults_beside, needs_camera_note, order_of
 from ..filing.forms import sentence
@@ -224,7 +224,7 @@ def _ratings(said: Mapping[str, Any], faults: Faults) -> Ratings:
 def _build(said: Mapping[str, Any], faults: Faults) -> Build:
     if "build" not in said:
         return Build()
-    found = Build.objects.filter(name=_storable(said["build"])).first()
+    found = Build.objects.filter(name=storable(said["build"])).first()
     if found is None:
         faults["/build"] = ["There is no build of this name. Register it, or choose another."]
     return found or Build()
@@ -237,7 +237,7 @@ def _version(user: User, said: Mapping[str, Any], faults: Faults, as_filed: Resu
     if "script" not in said:
         return None
     scripts = Script.objects.visible_to(user).exclude(latest=None).select_related("latest")
-    script = scripts.filter(slug=_storable(said["script"])).first()
+    script = scripts.filter(slug=storable(said["script"])).first()
     if script is None or script.latest is None:
         faults["/script"] = ["There is no such script."]
         return None
@@ -263,9 +263,9 @@ def _version_as_filed(user: User, said: Mapping[str, Any], faults: Faults, as_fi
 
 def build_called(name: str) -> Build | None:
     """The build of this name, however its numbers are written; None for no name."""
-    return Build.objects.filter(sort_key=sort_key_of(_storable(name))).first() if name else None
+    return Build.objects.named(storable(name))
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
     """PostgreSQL searches for no text with a null character; nothing has a name with one."""
     return text.replace("\x00", "\ufffd")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django.conf import settings
-from django.http import Http404, QueryDict
+from django.http import QueryDict
+from django.shortcuts import get_object_or_404
 from django.urls import path, reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_field
@@ -38,7 +39,7 @@ from .by_number import (
 )
 from .describe import HEADER, KEY, number_of
 from .figure_shapes import ReadingSerializer, tell_share
-from .read_filing import build_called
+from .read_filing import build_called, storable
 from .results import find_result
 from .rows import TAGS, PersonSerializer, Row, instant
 
@@ -190,7 +191,7 @@ def _faults_of_filters(user: User, params: QueryDict) -> Faults:
     faults: Faults = {}
     if params.get("problem", TAGS[0]) not in TAGS:
         faults["problem"] = ["There is no such problem."]
-    slug = params.get("script", "").replace("\x00", "\ufffd")
+    slug = storable(params.get("script", ""))
     if slug and not Script.objects.visible_to(user).filter(slug=slug).exists():
         faults["script"] = ["There is no such script."]
     return faults
@@ -302,10 +303,7 @@ class TicketStateView(ProgramView):
 
 
 def _find(user: User, pk: int) -> Ticket:
-    found = seen_ticket(user).filter(pk=pk).first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(seen_ticket(user), pk=pk)
 
 
 def _row(user: User, pk: int) -> Row:

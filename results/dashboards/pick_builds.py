@@ -11,12 +11,12 @@ from emma_eval.accounts.models import User
 from scripts_catalog.models import Build
 
 from ..listing.choices import Choices
-from ..listing.filter_form import FilterForm, PickField
+from ..listing.filter_form import PICK_ONE, FilterForm, PickField
 from ..models import Result
 from .compared import Two
 
 FILTERS = ("area", "returning", "tags")
-NO_SUCH = "There is no such build. Pick one from the list."
+NO_SUCH = f"There is no such build. {PICK_ONE}"
 SAME_BUILD = "Pick two different builds."
 
 

@@ -22,6 +22,7 @@ from .periods import PERIODS, Period
 from .reviewed import REVIEW_STATES
 
 MOST_TEXT = 200
+PICK_ONE = "Pick one from the list."  # what programs, who have none, are not told
 FIRST_DAY, LAST_DAY = date(2000, 1, 1), date(2100, 12, 31)
 SCALE = [(str(value), str(value)) for value, _ in taxonomy.SCALE]
 NO_RATING = f"Pick a rating from {SCALE[0][0]} to {SCALE[-1][0]}."
@@ -84,7 +85,7 @@ class PickField(forms.Field):
         self, label: str, options: Iterable[Any], *, any_word: str = "Any", any_value: str = "", unknown: str = ""
     ) -> None:
         self.options = [(any_value, any_word), *options]
-        unknown = unknown or f"There is no such {label.lower()}. Pick one from the list."
+        unknown = unknown or f"There is no such {label.lower()}. {PICK_ONE}"
         super().__init__(label=label, required=False, widget=Select(self.options), error_messages={"unknown": unknown})
 
     def to_python(self, value: Any) -> str:
@@ -99,7 +100,7 @@ class YesNoField(PickField):
     """Yes, no, or either."""
 
     def __init__(self, label: str, yes: str, no: str) -> None:
-        super().__init__(label, [("yes", yes), ("no", no)], unknown="Pick one from the list.")
+        super().__init__(label, [("yes", yes), ("no", no)], unknown=PICK_ONE)
 
     def clean(self, value: Any) -> bool | None:
         return {"yes": True, "no": False}.get(super().clean(value))
@@ -109,7 +110,7 @@ class LeftOutField(PickField):
     """Something that is there unless it is left out."""
 
     def __init__(self, label: str) -> None:
-        super().__init__(label, [("no", "Left out")], any_word="Included", unknown="Pick one from the list.")
+        super().__init__(label, [("no", "Left out")], any_word="Included", unknown=PICK_ONE)
 
     def clean(self, value: Any) -> bool | None:
         return False if super().clean(value) else None
@@ -178,7 +179,7 @@ class FilterForm(forms.Form):
             "build": BuildField(choices.builds, any_build),
             "tester": PickField("Tester", choices.testers.items(), any_word="Anyone"),
             "area": PickField("Area", choices.areas()),
-            "tags": PickField("Whose tags", REVIEWED, any_word=Source.FILED.label, unknown="Pick one from the list."),
+            "tags": PickField("Whose tags", REVIEWED, any_word=Source.FILED.label, unknown=PICK_ONE),
             "problem": PickField("Problem", PROBLEMS),
             "biggest": forms.BooleanField(label="as the biggest", required=False),
             "dimension": PickField("Dimension", DIMENSIONS),
@@ -190,9 +191,9 @@ class FilterForm(forms.Form):
             "browser": PickField("Browser", Browser.choices),
             "device": PickField("Device", Device.choices),
             "connection": PickField("Connection", Connection.choices),
-            "review": PickField("Review", REVIEW_STATES.items(), unknown="Pick one from the list."),
+            "review": PickField("Review", REVIEW_STATES.items(), unknown=PICK_ONE),
             "safety": LeftOutField("Safety"),
-            "period": PickField("Days", PERIODS, unknown="Pick one from the list."),
+            "period": PickField("Days", PERIODS, unknown=PICK_ONE),
             "from": DayField("From"),
             "to": DayField("To"),
         }

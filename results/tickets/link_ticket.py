@@ -44,9 +44,8 @@ def link_once(by: User, link: str, title: str, about: About) -> tuple[Ticket, bo
         "build": about.build,
     }
     with transaction.atomic():
-        Build.objects.select_for_update(no_key=True).get(
-            pk=about.build.pk
-        )  # those who send the same at once take turns
+        # Those who send the same at once take turns.
+        Build.objects.select_for_update(no_key=True).get(pk=about.build.pk)
         there = Ticket.objects.filter(closed_at=None, **said).first()
         if there is not None:
             return there, False

@@ -9,13 +9,13 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from emma_eval.accounts.roles import Role, UserRequest, for_roles
-from scripts_catalog.models import Build, sort_key_of
+from scripts_catalog.models import Build
 
 from ..dashboards.asked import ANY_BUILD
 from ..export.rights import EXPORTERS
 from ..filing.typed import number_in
 from ..listing.choices import Choices, choices_for
-from ..listing.filter_form import BuildField, FilterForm, PickField
+from ..listing.filter_form import PICK_ONE, BuildField, FilterForm, PickField
 from ..models import Round
 from ..rounds.coverage import read_coverage, rounds_on
 from .addresses import clean_address, is_for_a_part
@@ -30,9 +30,9 @@ class CoverageForm(FilterForm):
     def __init__(self, asked: dict[str, str], choices: Choices, rounds: list[Round], *, has_current: bool) -> None:
         super().__init__(asked, choices, only=("area",))
         unasked = "The current build" if has_current else "The newest build"
-        unknown = f"There is no build of that name, so here is the {unasked[4:]}. Pick one from the list."
+        unknown = f"There is no build of that name, so here is the {unasked[4:]}. {PICK_ONE}"
         if asked.get("build") == ANY_BUILD:
-            unknown = f"Coverage is of one build at a time, so here is the {unasked[4:]}. Pick one from the list."
+            unknown = f"Coverage is of one build at a time, so here is the {unasked[4:]}. {PICK_ONE}"
         build = BuildField(choices.builds, any_word=unasked, unknown=unknown)
         build.widget.attrs["aria-describedby"] = "filter-build-error"
         self.fields = {"build": build, **self.fields}
@@ -86,5 +86,4 @@ def _asked(request: UserRequest, rounds: list[Round]) -> dict[str, str]:
 
 def _build(name: str) -> Build | None:
     """A build that isn't there is answered with the one of a page that names none."""
-    named = Build.objects.filter(sort_key=sort_key_of(name)).first() if name else None
-    return named or Build.objects.current_build() or Build.objects.first()
+    return Build.objects.named(name) or Build.objects.current_build() or Build.objects.first()

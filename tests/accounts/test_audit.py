@@ -12,7 +12,7 @@ from django.db import Error, connection, transaction
 
 from emma_eval.accounts import audit
 from emma_eval.accounts.adapter import AUDITED
-from emma_eval.accounts.models import AppendOnlyError, AuditEntry, User
+from emma_eval.accounts.models import AppendOnlyError, AuditEntry, User, details_in_words
 from tests import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
@@ -96,7 +96,7 @@ def test_details_are_said_in_words(tester: User) -> None:
         "runs": {"before": 0, "after": 2},
     }
     audit.record(tester, "tried", **details)
-    assert sorted(AuditEntry.objects.get().details_in_words()) == [
+    assert sorted(details_in_words(AuditEntry.objects.get().details)) == [
         ("due on", "none, before 6 Nov 2026"),
         ("ends on", "none"),
         ("fields", "{'content': [4, 5]}"),

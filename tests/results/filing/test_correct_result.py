@@ -12,7 +12,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from emma_eval.accounts.models import AuditEntry, User
+from emma_eval.accounts.models import AuditEntry, User, details_in_words
 from results.filing.correct_result import CorrectedElsewhereError, ReviewedError, correct_result, filing_of
 from results.models import Change, ProblemOrder, Result
 from scripts_catalog import taxonomy
@@ -77,7 +77,7 @@ def test_a_change_is_written_with_before_and_after(tester_client: Client, tester
     }
     entry = AuditEntry.objects.get(action="corrected a result")
     assert (entry.actor, entry.target) == (tester, str(result.pk))
-    assert entry.details_in_words() == [("changed", "Content, Comment, Problems")]
+    assert details_in_words(entry.details) == [("changed", "Content, Comment, Problems")]
 
 
 def test_nothing_changed_is_said_and_not_written(tester_client: Client, result: Result) -> None:
