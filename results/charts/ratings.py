@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from functools import cache
 
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from results.markup import format_html, together
 from scripts_catalog import taxonomy
+
+NAMES = tuple(dimension.name for dimension in taxonomy.DIMENSIONS)
 
 
 def rating_cells(ratings: tuple[int | None, ...]) -> SafeString:
     """The table cells of a result's ratings, in the order of the dimensions; None is N/A."""
-    cells = SafeString()
-    for dimension, rating in zip(taxonomy.DIMENSIONS, ratings, strict=True):
-        cells += _rating_cell(dimension.name, rating)
-    return cells
+    return together(map(_rating_cell, NAMES, ratings))
 
 
 @cache

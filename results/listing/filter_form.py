@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 from datetime import date
+from functools import lru_cache
 from html import escape
 from typing import Any
 
@@ -65,9 +66,13 @@ def _written(options: list[Any], chosen: str) -> str:
         if isinstance(label, list):
             found.append(f'<optgroup label="{escape(value)}">{_written(label, chosen)}</optgroup>')
         else:
-            mark = " selected" if value == chosen else ""
-            found.append(f'<option value="{escape(value)}"{mark}>{escape(label)}</option>')
+            found.append(_option(value, label, is_chosen=value == chosen))
     return "".join(found)
+
+
+@lru_cache(4096)  # a page writes hundreds of them, nearly all as the page before did
+def _option(value: str, label: str, *, is_chosen: bool) -> str:
+    return f'<option value="{escape(value)}"{" selected" if is_chosen else ""}>{escape(label)}</option>'
 
 
 def _values_of(options: list[Any]) -> Iterator[str]:

@@ -223,9 +223,8 @@ def test_a_payload_that_was_let_through_would_be_seen(payload: str) -> None:
 # Looked at one by one.
 REVIEWED = {
     "results/charts/bars.py": "one pattern stands in a line of its own just above its use",
-    "results/listing/cells.py": "a fixed badge, and one pattern in a line of its own just above its use",
+    "results/listing/table.py": "a fixed badge, and patterns that stand in lines of their own above their use",
     "results/listing/filter_form.py": "a select around attributes and options that format_html wrote",
-    "results/listing/list_results.py": "lines that cells.py wrote, one after the other",
     "results/markup.py": "escapes what Django's format_html escapes, as test_markup.py shows",
     "templates/accounts/mail/invitation.txt": "plain text",
     "templates/accounts/mail/password_reset.txt": "plain text",

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.browser
 WIDEST = "Wild mountain weather, wonderfully mumbled while moving (2)"
 CSS = "".join(
     (settings.BASE_DIR / "static" / "css" / f"{name}.css").read_text(encoding="utf-8")
-    for name in ("tokens", "base", "components", "charts")
+    for name in ("base", "components", "charts")
 )
 # Every word that stands out of its chart, and every pair of words that touch.
 FAULTS = """() => [...document.querySelectorAll('svg.chart')].flatMap(chart => {

@@ -10,6 +10,7 @@ from html import unescape
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -38,6 +39,11 @@ def script(db: None) -> Script:
 @pytest.fixture
 def build(db: None) -> Build:
     return make.build("2026.10")
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept() -> None:
+    cache.clear()
 
 
 def ids(user: User, **filters: Any) -> set[int]:
@@ -502,6 +508,33 @@ def test_the_count_stops_at_ten_thousand(monkeypatch: pytest.MonkeyPatch, tester
     for _ in range(5):
         make.result(tester, script, make.build())
     assert list_results(tester, Asked(Filters())).count_in_words == "3+ results"
+
+
+@data_layer
+def test_that_there_are_more_is_kept_for_a_minute_for_those_who_see_the_same(
+    monkeypatch: pytest.MonkeyPatch, tester: User, script: Script, build: Build
+) -> None:
+    monkeypatch.setattr("results.listing.list_results.MOST_COUNTED", 51)
+    covered = make.script(area=taxonomy.SAFETY)
+    trained = make.user(is_trained=True)
+    for each in (covered, covered, *[script] * 51):
+        make.result(tester, each, build)
+
+    def asks_to_count(user: User, **filters: Any) -> bool:
+        with CaptureQueriesContext(connection) as asked:
+            list_results(user, Asked(Filters(**filters)))
+        return any("COUNT(" in query["sql"] for query in asked.captured_queries)
+
+    assert list_results(trained, Asked(Filters())).count_in_words == "51+ results"
+    assert not asks_to_count(trained)
+    assert list_results(trained, Asked(Filters())).count_in_words == "51+ results"
+    assert asks_to_count(trained, started=True)
+    assert list_results(tester, Asked(Filters())).count_in_words == "51 results"
+    assert asks_to_count(tester), "an exact count is never kept"
+    make.result(tester, script, build)
+    assert list_results(tester, Asked(Filters())).count_in_words == "51+ results"
+    cache.clear()
+    assert asks_to_count(trained)
 
 
 def test_an_empty_list_says_what_will_be_here(tester_client: Client) -> None:
