@@ -99,7 +99,7 @@ def test_a_wrong_password_and_an_unknown_address_take_the_same_work(
 def test_with_the_hash_of_the_site_nobody_tells_an_account_by_the_time_that_an_answer_takes(
     client: Client, settings: LazySettings
 ) -> None:
-    """The shortest of some is what an answer needs; what a busy machine adds is left out."""
+    """By the processor's time: what a busy machine adds is left out."""
     settings.PASSWORD_HASHERS = global_settings.PASSWORD_HASHERS
     known, invited = make.user("known@example.test", Role.TESTER), make.user("invited@example.test", Role.TESTER)
     User.objects.filter(pk=invited.pk).update(password=make_password(None))
@@ -107,9 +107,9 @@ def test_with_the_hash_of_the_site_nobody_tells_an_account_by_the_time_that_an_a
     took: dict[str, list[float]] = {email: [] for email in addresses}
     for _ in range(6):
         for email in addresses:
-            began = time.perf_counter()
+            began = time.thread_time()
             attempt(client, email, "wrong")
-            took[email].append(time.perf_counter() - began)
+            took[email].append(time.thread_time() - began)
     shortest = [min(each) for each in took.values()]
     assert min(shortest) > 0.1, "a hash is dear"
     assert max(shortest) < 1.5 * min(shortest), took

@@ -123,7 +123,7 @@ def test_no_letter_or_digit_folds_into_what_begins_a_formula() -> None:
 
 
 def test_a_long_text_of_digits_takes_no_long_time() -> None:
-    begun = time.perf_counter()
+    begun = time.thread_time()
     for text in ("+" + "1 (" * 100_000, "-" + "1," * 100_000, "'" * 200_000 + "=", " " * 200_000 + "="):
         assert neutralised(text).startswith("'")
-    assert time.perf_counter() - begun < 2
+    assert time.thread_time() - begun < 2

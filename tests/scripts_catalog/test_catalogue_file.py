@@ -171,7 +171,7 @@ def test_a_word_that_yaml_takes_for_something_else_stays_a_word() -> None:
 def test_a_file_of_many_keys_or_many_colons_is_read_in_one_pass() -> None:
     """Quadratic, either took minutes and held a thread of the server; ten times the size is ten times the work."""
     for text in ("{" + ",".join(f"k{i}: 1" for i in range(60_000)) + "}", "scripts: " + ":".join(["1"] * 400_000)):
-        started = time.perf_counter()
+        started = time.thread_time()
         with pytest.raises(CatalogueError):
             read(text)
-        assert time.perf_counter() - started < 20
+        assert time.thread_time() - started < 20

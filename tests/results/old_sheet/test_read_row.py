@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple, replace
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
-from time import monotonic
+from time import thread_time
 from typing import Any
 
 import pytest
@@ -163,10 +163,10 @@ def test_all_tags_fit_in_one_cell() -> None:
 @pytest.mark.parametrize("piece", ["x,", ",", LABEL["too_fast"] + ","])
 def test_an_endless_cell_is_no_list_of_tags_and_costs_no_time(catalogue: Catalogue, piece: str) -> None:
     endless = piece * (2_000_000 // len(piece))
-    start = monotonic()
+    start = thread_time()
     assert reasons(catalogue, voice_problems=endless) == ["unknown tag"]
     assert reasons(catalogue, tester=endless, script=endless) == ["not an e-mail address", "unknown script"]
-    assert monotonic() - start < 5
+    assert thread_time() - start < 5
 
 
 def test_unknown_words_hide_no_tag() -> None:

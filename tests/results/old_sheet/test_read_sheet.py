@@ -8,7 +8,7 @@ import zipfile
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from time import monotonic
+from time import thread_time
 from typing import Any
 
 import openpyxl
@@ -339,10 +339,10 @@ def test_a_row_said_to_lie_far_below_does_not_keep_us_counting(tmp_path: Path, m
 )
 def test_endless_rows_are_refused_early(tmp_path: Path, content: str) -> None:
     path = written(tmp_path, content.encode())
-    start = monotonic()
+    start = thread_time()
     with pytest.raises(SheetError):
         rows_of(path)
-    assert monotonic() - start < 3
+    assert thread_time() - start < 3
 
 
 def test_many_empty_columns_and_a_comment_full_of_commas_are_no_fault(tmp_path: Path) -> None:
@@ -378,10 +378,10 @@ CELL = b'<c t="inlineStr"><is><t>x</t></is></c>'
 )
 def test_endless_rows_of_a_workbook_cost_no_time(tmp_path: Path, rows: bytes, words: str) -> None:
     path = with_rows(tmp_path / "s.xlsx", rows)
-    start = monotonic()
+    start = thread_time()
     with pytest.raises(SheetError, match=words):
         rows_of(path)
-    assert monotonic() - start < 5
+    assert thread_time() - start < 5
 
 
 def test_one_long_text_in_every_row_is_not_read_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
