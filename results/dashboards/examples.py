@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
-from operator import attrgetter
+from functools import cache, reduce
+from operator import attrgetter, or_
 from typing import Any, NamedTuple
 
-from django.db.models import F, QuerySet, Window
+from django.db.models import F, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from ..models import Problem, Result, ResultQuerySet, ReviewedProblem, Source
@@ -24,6 +24,8 @@ EXAMPLES = 3
 LATEST = 300
 FEW = 2 * LATEST  # so few results are looked at whole
 MOST_OF_A_PROBLEM = 20
+MANY = 500  # up to so many that carry it are read whole
+NEAR = 20_000  # of so few results, the database begins with them; of more, with the problem that is looked for
 COLUMNS = ("id", "called_at", "tester__name", "tester__email", "script_version__title", "recording_link")
 
 Tag = tuple[str, bool]  # a problem, and whether only as the biggest
@@ -79,10 +81,13 @@ def find_examples(
     latest = _candidates(window)
     carried = _tags_of(source, window)
     found = _by_tag(latest, carried, wanted)
-    rare = {each[0] for each, there_are in wanted.items() if len(found.get(each, ())) < min(EXAMPLES, there_are)}
+    rare = {each: there for each, there in wanted.items() if len(found.get(each, ())) < min(EXAMPLES, there)}
     if rare and len(latest) < results:
-        carried += _tags_of_the_rare(counting, source, rare)
-        found = _by_tag(_candidates(in_order.filter(pk__in={result for result, *_ in carried})), carried, wanted)
+        rest = in_order[LATEST:results] if results <= NEAR else counting.rows.order_by()
+        more = _tags_of_the_rare(source, rest, rare)
+        earlier = in_order.filter(pk__in={result for result, *_ in more} - latest.keys())
+        latest |= _candidates(earlier, youngest=len(latest))
+        found = _by_tag(latest, carried + more, wanted)
     chosen = {tag: choose(candidates) for tag, candidates in found.items()}
     details = _details({each.id for those in chosen.values() for each in those})
     return {tag: [details[each.id] for each in those if each.id in details] for tag, those in chosen.items()}
@@ -107,10 +112,10 @@ def _most_telling(left: Sequence[Candidate], testers: Collection[int], scripts: 
     return min(left, key=lambda each: (not each.has_recording, each.tester in testers, each.script in scripts))
 
 
-def _candidates(rows: ResultQuerySet) -> dict[int, Candidate]:
+def _candidates(rows: ResultQuerySet, youngest: int = 0) -> dict[int, Candidate]:
     """`rows` from the latest call to the earliest."""
     found = rows.values_list("id", "tester_id", "script_id", "recording_link")
-    return {row[0]: Candidate(row[0], age, row[1], row[2], row[3] != "") for age, row in enumerate(found)}
+    return {row[0]: Candidate(row[0], age, row[1], row[2], row[3] != "") for age, row in enumerate(found, youngest)}
 
 
 def _details(keys: Collection[int]) -> dict[int, Example]:
@@ -154,13 +159,16 @@ def _by_tag(
     return {tag: list(there.values()) for tag, there in found.items()}
 
 
-def _tags_of_the_rare(counting: Counting, source: Source, tags: Collection[str]) -> list[Carried]:
-    """Of these problems the most recent results, those where it is the biggest first."""
+def _tags_of_the_rare(source: Source, results: ResultQuerySet, rare: Mapping[Tag, int]) -> list[Carried]:
+    """Who carries these problems: all of them, or where they are many the most recent, the biggest first."""
     problems, path = _problems(source)
+    wanted = reduce(or_, (Q(tag=tag, rank=1) if is_biggest else Q(tag=tag) for tag, is_biggest in rare))
+    within = problems.filter(wanted, **{f"{path}__in": results.values("pk")})
+    if sum(rare.values()) <= MANY:
+        return list(within)
     place = Window(
         RowNumber(),
         partition_by=[F("tag")],
         order_by=[F("rank").asc(nulls_last=True), F(f"{path}__called_at").desc(), F(f"{path}_id").desc()],
     )
-    within = problems.filter(**{f"{path}__in": counting.rows.order_by().values("pk")}, tag__in=tags)
     return list(within.alias(place=place).filter(place__lte=MOST_OF_A_PROBLEM))

@@ -29,10 +29,21 @@ PROBLEMS_OF_ONE = (
     "SELECT p.tag, COUNT(*), COUNT(*) FILTER (WHERE p.rank = 1) FROM results_problem p "
     "JOIN results_result r ON r.id = p.result_id WHERE r.script_id = %s GROUP BY p.tag"
 )
+PEOPLE_OF_ONE = "SELECT COUNT(DISTINCT tester_id) FROM results_result WHERE script_id = %s AND NOT never_started"
+CALLS_OF_ONE = (
+    "WITH placed AS (SELECT p.tag, p.rank, r.id, r.called_at, r.recording_link, r.tester_id, r.script_version_id, "
+    "ROW_NUMBER() OVER (PARTITION BY p.tag ORDER BY r.called_at DESC) AS place, "
+    "ROW_NUMBER() OVER (PARTITION BY p.tag, p.rank ORDER BY r.called_at DESC) AS place_of_rank "
+    "FROM results_problem p JOIN results_result r ON r.id = p.result_id WHERE r.script_id = %s) "
+    "SELECT tag, rank, placed.id, called_at, recording_link, u.name, u.email, v.title FROM placed "
+    "JOIN accounts_user u ON u.id = tester_id JOIN scripts_catalog_scriptversion v ON v.id = script_version_id "
+    "WHERE place <= 3 OR rank = 1 AND place_of_rank <= 3"
+)
 
 
 def script_dashboard(script: str, session: str, turns: int) -> dict[str, list[float]]:
-    """Of each turn, the time of the plain SQL for the ratings and the problems of a script, and of its whole page."""
+    """Of each turn, the time of the plain SQL for a script's ratings and problems, of that for what else its dashboard
+    shows of its results, and of the page."""
     client = Client(HTTP_HOST="127.0.0.1")
     client.cookies[settings.SESSION_COOKIE_NAME] = session
     path = f"/dashboard/scripts/{script}/?build=any"
@@ -42,11 +53,15 @@ def script_dashboard(script: str, session: str, turns: int) -> dict[str, list[fl
         if answer.status_code != 200:
             raise ValueError(f"{path} answered {answer.status_code}")
 
-    def plain() -> None:
+    def counts() -> None:
         _fetch(RATINGS_OF_ONE, script)
         _fetch(PROBLEMS_OF_ONE, script)
 
-    return _in_turns({"plain": plain, "page": page}, turns)
+    def calls() -> None:
+        _fetch(PEOPLE_OF_ONE, script)
+        _fetch(CALLS_OF_ONE, script)
+
+    return _in_turns({"counts": counts, "calls": calls, "page": page}, turns)
 
 
 def overview(turns: int) -> dict[str, list[float]]:

@@ -92,11 +92,19 @@ def test_they_are_of_what_the_page_counts(manager: User, script: Script, build: 
     assert found(manager, ANYWHERE, build="2026.10") == [[here.pk]]
 
 
+HOWEVER_MANY = pytest.mark.parametrize(
+    ("many", "near"),
+    [(examples.MANY, examples.NEAR), (0, examples.NEAR), (examples.MANY, 0), (0, 0)],
+    ids=["few of few", "many of few", "few of many", "many of many"],
+)
+
+
+@HOWEVER_MANY
 def test_a_rare_problem_is_looked_for_among_all_results(
-    manager: User, script: Script, build: Build, monkeypatch: pytest.MonkeyPatch
+    manager: User, script: Script, build: Build, monkeypatch: pytest.MonkeyPatch, many: int, near: int
 ) -> None:
-    monkeypatch.setattr(examples, "LATEST", 10)
-    monkeypatch.setattr(examples, "FEW", 12)
+    for name, value in {"LATEST": 10, "FEW": 12, "MANY": many, "NEAR": near}.items():
+        monkeypatch.setattr(examples, name, value)
     rare = [tag(script, build, hours, "cut_in", "too_long") for hours in range(4)]
     early = tag(script, build, -5, "too_long", recording_link="https://recordings.example.test/1")
     for hours in range(10, 20):
@@ -105,6 +113,23 @@ def test_a_rare_problem_is_looked_for_among_all_results(
         assert found(manager, ANYWHERE, ("weird_gaze", False))[0] == [early.pk, rare[3].pk, rare[2].pk]
     assert sum("results_" in query["sql"] for query in seen) == 5
     assert found(manager, BIGGEST) == [[early.pk]]
+
+
+@HOWEVER_MANY
+def test_a_problem_that_is_rare_as_the_biggest_is_looked_for_where_it_is(
+    manager: User, script: Script, build: Build, monkeypatch: pytest.MonkeyPatch, many: int, near: int
+) -> None:
+    for name, value in {"LATEST": 10, "FEW": 12, "MANY": many, "NEAR": near}.items():
+        monkeypatch.setattr(examples, name, value)
+    early = [tag(script, build, hours, "too_long") for hours in (-9, -3, -7, -5)]
+    tag(script, build, -1, "cut_in", "too_long")
+    later = [tag(script, build, hours, "cut_in", "too_long") for hours in range(1, 11)]
+    assert found(manager, ANYWHERE, BIGGEST) == [
+        [later[9].pk, later[8].pk, later[7].pk],
+        [early[1].pk, early[3].pk, early[2].pk],
+    ]
+    elsewhere = tag(make.script("elsewhere"), build, -2, "too_long")
+    assert elsewhere.pk not in found(manager, BIGGEST, script=script.slug)[0]
 
 
 def test_of_safety_the_untrained_see_no_call(manager: User, trained_eval_member: User, build: Build) -> None:
