@@ -121,8 +121,9 @@ class Listing:
 def list_results(user: User, asked: Asked) -> Listing:
     """The page that was asked for. The number of queries does not depend on the number of rows."""
     order, seen = asked.sort.order, Result.objects.visible_to(user)
-    in_order = asked.filters.narrow_in_order(seen, order.column).annotate(**_worked_out())
-    page = page_of(in_order.values_list(*COLUMNS, *_worked_out(), named=True), order, asked.place)
+    more = _worked_out()
+    in_order = asked.filters.narrow_in_order(seen, order.column).annotate(**more)
+    page = page_of(in_order.values_list(*COLUMNS, *more, named=True), order, asked.place)
     tagged = _problems_of([row.id for row in page.rows])
     return Listing(
         rows=[_row_of(row, tagged.get(row.id, ())) for row in page.rows],
