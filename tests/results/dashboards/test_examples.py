@@ -92,19 +92,19 @@ def test_they_are_of_what_the_page_counts(manager: User, script: Script, build: 
     assert found(manager, ANYWHERE, build="2026.10") == [[here.pk]]
 
 
-HOWEVER_MANY = pytest.mark.parametrize(
-    ("many", "near"),
-    [(examples.MANY, examples.NEAR), (0, examples.NEAR), (examples.MANY, 0), (0, 0)],
+@pytest.fixture(
+    params=[(examples.MANY, examples.NEAR), (0, examples.NEAR), (examples.MANY, 0), (0, 0)],
     ids=["few of few", "many of few", "few of many", "many of many"],
 )
-
-
-@HOWEVER_MANY
-def test_a_rare_problem_is_looked_for_among_all_results(
-    manager: User, script: Script, build: Build, monkeypatch: pytest.MonkeyPatch, many: int, near: int
-) -> None:
+def however_many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each way of looking beyond the latest, which are ten here."""
+    many, near = request.param
     for name, value in {"LATEST": 10, "FEW": 12, "MANY": many, "NEAR": near}.items():
         monkeypatch.setattr(examples, name, value)
+
+
+@pytest.mark.usefixtures("however_many")
+def test_a_rare_problem_is_looked_for_among_all_results(manager: User, script: Script, build: Build) -> None:
     rare = [tag(script, build, hours, "cut_in", "too_long") for hours in range(4)]
     early = tag(script, build, -5, "too_long", recording_link="https://recordings.example.test/1")
     for hours in range(10, 20):
@@ -115,12 +115,10 @@ def test_a_rare_problem_is_looked_for_among_all_results(
     assert found(manager, BIGGEST) == [[early.pk]]
 
 
-@HOWEVER_MANY
+@pytest.mark.usefixtures("however_many")
 def test_a_problem_that_is_rare_as_the_biggest_is_looked_for_where_it_is(
-    manager: User, script: Script, build: Build, monkeypatch: pytest.MonkeyPatch, many: int, near: int
+    manager: User, script: Script, build: Build
 ) -> None:
-    for name, value in {"LATEST": 10, "FEW": 12, "MANY": many, "NEAR": near}.items():
-        monkeypatch.setattr(examples, name, value)
     early = [tag(script, build, hours, "too_long") for hours in (-9, -3, -7, -5)]
     tag(script, build, -1, "cut_in", "too_long")
     later = [tag(script, build, hours, "cut_in", "too_long") for hours in range(1, 11)]
