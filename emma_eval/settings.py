@@ -346,6 +346,7 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": RECORDINGS_DIR}},
     "exports": _store("exports", EXPORTS_DIR),
+    "recordings": _store("recordings", RECORDINGS_DIR),
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 # What a form may bring in one request: a comment is at most 20,000 characters, a sheet 100 MB (streamed to disk).

@@ -1,4 +1,4 @@
-"""What this room keeps: calls, drafts, results and their reviews, rounds, tickets, counts, and what waits."""
+"""What this room keeps: calls, recordings, drafts, results and their reviews, rounds, tickets, counts, what waits."""
 
 from .call import (
     MOST_CALL_MS,
@@ -17,6 +17,22 @@ from .call import (
 from .draft import Draft, DraftQuerySet
 from .export import FILES_ARE_KEPT_FOR, Export, ExportQuerySet, State
 from .follower import Follower
+from .recording import (
+    MOST_NOTE_ON_RECORDING_CHARACTERS,
+    MOST_RECORDING_BYTES,
+    CallFigures,
+    Chunk,
+    Origin,
+    Part,
+    Recording,
+    RecordingNote,
+    RecordingQuerySet,
+    RecordingState,
+    Sides,
+    Take,
+    Upload,
+    Watch,
+)
 from .result import (
     ALWAYS_RATED,
     DIMENSION_KEYS,
@@ -54,15 +70,19 @@ __all__ = [
     "MOST_MOMENTS",
     "MOST_MOMENT_CHARACTERS",
     "MOST_NOTE_CHARACTERS",
+    "MOST_NOTE_ON_RECORDING_CHARACTERS",
     "MOST_REASON_CHARACTERS",
+    "MOST_RECORDING_BYTES",
     "MOST_ROUND_TRIPS",
     "RATINGS",
     "RATING_COUNTS",
     "Agreement",
     "Browser",
     "Call",
+    "CallFigures",
     "CallQuerySet",
     "Change",
+    "Chunk",
     "Comment",
     "Connection",
     "Device",
@@ -78,10 +98,16 @@ __all__ = [
     "Moment",
     "MonthCount",
     "MonthTag",
+    "Origin",
+    "Part",
     "Problem",
     "ProblemOrder",
     "QueueWalk",
     "QueuedFor",
+    "Recording",
+    "RecordingNote",
+    "RecordingQuerySet",
+    "RecordingState",
     "Result",
     "ResultQuerySet",
     "Review",
@@ -94,11 +120,15 @@ __all__ = [
     "SheetState",
     "SheetUpload",
     "SheetUploadQuerySet",
+    "Sides",
     "Source",
     "State",
+    "Take",
     "Ticket",
     "TicketQuerySet",
+    "Upload",
     "Wanted",
     "WantedQuerySet",
+    "Watch",
     "as_clock",
 ]
