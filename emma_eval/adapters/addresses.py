@@ -194,6 +194,37 @@ class Allowed:
         return _kind_of(ip, NEVER) or ("" if _is_public(ip) else "an address of no known use")
 
 
+@dataclass(frozen=True)
+class Hosts:
+    """Hosts that are named: each exactly, or by `*.` all that stand below one. Empty: none at all."""
+
+    exactly: frozenset[str] = frozenset()
+    below: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, entries: list[str]) -> Hosts:
+        """From host names, IP addresses and names such as *.example.org. Raises UnreadableError for any other."""
+        said = [entry.lower() for entry in entries]
+        below = tuple(_read_host_entry(entry[2:], is_above=True) for entry in said if entry.startswith("*."))
+        exactly = frozenset(_read_host_entry(entry) for entry in said if not entry.startswith("*."))
+        return cls(exactly, tuple(f".{host}" for host in below))
+
+    def name(self, host: str) -> bool:
+        host = host.lower()
+        return host in self.exactly or host.endswith(self.below)
+
+
+def _read_host_entry(entry: str, *, is_above: bool = False) -> str:
+    """A host as addresses write it. What others are below has two labels at least: nobody means all of .org."""
+    try:
+        ip = _read_host(f"[{entry}]" if ":" in entry else entry)
+    except RefusedError:
+        raise UnreadableError(entry) from None
+    if is_above and (ip or "." not in entry):
+        raise UnreadableError(entry)
+    return entry
+
+
 def _read_entry(entry: str) -> str | Network:
     try:
         network = ipaddress.ip_network(entry)

@@ -39,3 +39,13 @@ class TooLargeError(NeighbourError):
 
 class GarbledError(NeighbourError):
     """The answer was cut off, or can't be read."""
+
+
+class UnwantedError(NeighbourError):
+    """The answer is something else than what is taken; `media_type` is what it says it is, empty where that is odd."""
+
+    may_retry = False
+
+    def __init__(self, media_type: str) -> None:
+        super().__init__(f"its answer is {media_type or 'of no known type'}, which is not taken")
+        self.media_type = media_type

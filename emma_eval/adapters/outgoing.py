@@ -3,12 +3,14 @@
 A name is resolved here, every address that it resolves to is looked at, and the connection goes to that very address:
 a name that resolves to something else a moment later gains nothing. TLS is still checked against the name. No proxy,
 no cookie and no redirect is taken from anybody, and all is bounded: in time as a whole, and in size also unpacked.
+`send` holds an answer in memory; `fetch` writes a large one into a file as it comes, from known hosts alone.
 """
 
 from __future__ import annotations
 
 import ipaddress
 import queue
+import re
 import socket
 import ssl
 import threading
@@ -18,14 +20,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import IO, Any
 from urllib.parse import urljoin
 
 import certifi
 import httpcore
 import httpx
 
-from .addresses import Allowed, check, look_at, read_address
+from .addresses import Address, Allowed, Hosts, check, look_at, read_address
 from .errors import (
     GarbledError,
     NeighbourError,
@@ -34,15 +36,22 @@ from .errors import (
     TooSlowError,
     UnreachableError,
     UntrustedError,
+    UnwantedError,
 )
 
 Resolve = Callable[[str, int], list[str]]
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 KEEP_THE_BODY = frozenset({307, 308})
+HERE_IT_IS = 200
 # All that is told to another host than the one that was asked: no key, no signature, no cookie.
 CARRIED_TO_OTHERS = frozenset({"accept", "user-agent"})
+_TYPE = re.compile(r"[a-z0-9.+-]{1,40}/[a-z0-9.+-]{1,60}")
 A_PIECE = 16 * 1024
 GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
+
+
+def _nothing(size: int) -> None:
+    """What is told of nobody is waiting for."""
 
 
 def resolve_by_system(host: str, port: int) -> list[str]:
@@ -58,6 +67,20 @@ class Limits:
     read_s: float = 10
     whole_s: float = 20
     most_bytes: int = 1_000_000
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is fetched into a file: from which hosts, at redirects too, of which types, and how fast it must come.
+
+    `types` are whole, such as `application/pdf`, or the first half of one, such as `video/`. Over any `over_s` seconds
+    at least `least_a_s` bytes a second have to come.
+    """
+
+    hosts: Hosts
+    types: tuple[str, ...]
+    least_a_s: int
+    over_s: float = 30
 
 
 @dataclass(frozen=True)
@@ -112,7 +135,35 @@ class Outgoing:
             raise RefusedError(f"it leads on more than {follow} times")
         return answer
 
+    def fetch(
+        self, url: str, into: IO[bytes], wanted: Wanted, *, follow: int = 3, heard: Callable[[int], None] = _nothing
+    ) -> Answer:
+        """Write what is there into a file, as it comes. The answer has no body; nothing is written of one that is not
+        200, whose status is for the caller to judge. Raises a NeighbourError, in words.
+
+        `heard` is told now and then how many bytes there are. Half of a file may be written when an error is raised.
+        """
+        until = time.monotonic() + self.limits.whole_s
+        asked = _Asked("GET", url, {}, b"")
+        for _ in range(follow + 1):
+            _check_host(read_address(asked.url), wanted.hosts)
+            with self._open(asked, until) as answer:
+                said = Answer(answer.status_code, dict(answer.headers), b"")
+                if said.status not in REDIRECTS or not said.header("location"):
+                    if said.status == HERE_IT_IS:
+                        _write_all(answer, into, wanted, self.limits.most_bytes, heard)
+                    return said
+            asked = _led_on(asked, said)
+        raise RefusedError(f"it leads on more than {follow} times")
+
     def _ask(self, asked: _Asked, until: float) -> Answer:
+        with self._open(asked, until) as answer:
+            body = _read_all(answer, self.limits.most_bytes)
+            return Answer(answer.status_code, dict(answer.headers), body)
+
+    @contextmanager
+    def _open(self, asked: _Asked, until: float) -> Iterator[httpx.Response]:
+        """The answer with its body still to be read, while the connection is open."""
         host = check(asked.url, self.allow).host
         headers = {"accept": "*/*", "accept-encoding": "identity", "user-agent": "Emma-Eval", **asked.headers}
         limits = self.limits
@@ -122,8 +173,7 @@ class Outgoing:
             httpx.Client(transport=GuardedTransport(self, until), trust_env=False, timeout=times) as client,
             client.stream(asked.method, asked.url, headers=headers, content=asked.body or None) as answer,
         ):
-            body = _read_all(answer, limits.most_bytes)
-            return Answer(answer.status_code, dict(answer.headers), body)
+            yield answer
 
     def addresses_of(self, host: str, port: int, until: float, *, over_tls: bool) -> list[str]:
         """Every address of a host, each looked at. Raises RefusedError if any one of them may not be opened."""
@@ -152,6 +202,11 @@ def _led_on(asked: _Asked, answer: Answer) -> _Asked:
     if led.body:
         raise RefusedError(f"{was.host} leads on to another host, which is not what this was for")
     return replace(led, headers={name: said for name, said in led.headers.items() if name in CARRIED_TO_OTHERS})
+
+
+def _check_host(address: Address, hosts: Hosts) -> None:
+    if not hosts.name(address.host):
+        raise RefusedError(f"{address.host} is not among the hosts that files are taken from")
 
 
 def _without_body(headers: Mapping[str, str]) -> dict[str, str]:
@@ -317,6 +372,37 @@ def _read_all(answer: httpx.Response, most: int) -> bytes:
     if unpacker and packed and not unpacker.eof:
         raise GarbledError("its answer was cut off")
     return bytes(body)
+
+
+def _write_all(
+    answer: httpx.Response, into: IO[bytes], wanted: Wanted, most: int, heard: Callable[[int], None]
+) -> None:
+    """The body into a file, as it comes. Raises UnwantedError before anything is written, TooLargeError at the first
+    byte too many, and TooSlowError where it drips."""
+    _check_type(answer, wanted.types)
+    said = answer.headers.get("content-length", "")
+    if said.isdecimal() and int(said[:19]) > most:
+        raise TooLargeError(_too_large(most))
+    size, counted, since = 0, 0, time.monotonic()
+    for piece in answer.iter_raw():
+        size += len(piece)
+        if size > most:
+            raise TooLargeError(_too_large(most))
+        into.write(piece)
+        took = time.monotonic() - since
+        if took >= wanted.over_s:
+            if size - counted < wanted.least_a_s * took:
+                raise TooSlowError(f"it sends less than {wanted.least_a_s:,} bytes a second")
+            counted, since = size, time.monotonic()
+            heard(size)
+
+
+def _check_type(answer: httpx.Response, types: tuple[str, ...]) -> None:
+    found = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if answer.headers.get("content-encoding", "identity").strip().lower() not in {"", "identity"}:
+        raise GarbledError("its answer is packed in a way that was not asked for")
+    if not any(found.startswith(each) if each.endswith("/") else found == each for each in types):
+        raise UnwantedError(found if _TYPE.fullmatch(found) else "")
 
 
 def _too_large(most: int) -> str:
