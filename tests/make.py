@@ -14,7 +14,18 @@ from django.utils import timezone
 from emma_eval.accounts.models import Training, User
 from emma_eval.accounts.roles import Role
 from results.counts.keep_counts import Tally
-from results.models import DIMENSION_KEYS, Call, MonthCount, MonthTag, Problem, Result, Review
+from results.models import (
+    DIMENSION_KEYS,
+    Call,
+    MonthCount,
+    MonthTag,
+    Problem,
+    Recording,
+    RecordingState,
+    Result,
+    Review,
+    Sides,
+)
 from scripts_catalog.models import Build, Script, ScriptVersion
 
 PASSWORD = "a-long-enough-password"
@@ -118,3 +129,19 @@ def call(tester: User, *scripts: Script, moments: tuple[str, ...] = (), **fields
     for number, words in enumerate(moments, 1):
         made.moments.create(uuid=uuid.uuid4(), number=number, at_ms=number * 30_500, words=words)
     return made
+
+
+def recording(tester: User, call_uuid: uuid.UUID, **fields: Any) -> Recording:
+    """One of two sides that can be played, a minute and a half long; its file is not in the store."""
+    key = uuid.uuid4()
+    ready = {
+        "uuid": key,
+        "origin": "recorded",
+        "state": RecordingState.READY,
+        "key": f"{key}/media.webm",
+        "media_type": "video/webm",
+        "duration_ms": 90_000,
+        "sides": Sides.TWO,
+        "ready_at": timezone.now(),
+    }
+    return Recording.objects.create(tester=tester, call_uuid=call_uuid, **{**ready, **fields})

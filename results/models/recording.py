@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 
 from emma_eval.accounts.models import User
+from emma_eval.accounts.role import Role
 from scripts_catalog import taxonomy
 
 from .call import Run, as_clock
@@ -32,6 +33,10 @@ class RecordingQuerySet(models.QuerySet["Recording"]):
         covered = Q(is_safety=True) | Q(script__area=taxonomy.SAFETY)
         runs = Run.objects.filter(covered, call__tester=OuterRef("tester"), call__uuid=OuterRef("call_uuid"))
         return self.exclude(_of_the_call(Result.objects.covered())).exclude(Exists(runs))
+
+    def covered(self) -> RecordingQuerySet:
+        """What is for the trained alone."""
+        return self.exclude(pk__in=Recording.objects.open_to_all().order_by().values("pk"))
 
     def standing(self) -> RecordingQuerySet:
         """Those that were not removed."""
@@ -127,6 +132,9 @@ class Recording(models.Model):
     removed_at = models.DateTimeField(null=True, blank=True)
     removed_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     removed_because = models.CharField(max_length=200, blank=True)
+    emptied_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the store was seen to hold nothing of it, and no link could bring more."
+    )
 
     objects = RecordingQuerySet.as_manager()
 
@@ -171,6 +179,10 @@ class Recording(models.Model):
     @property
     def is_two_sided(self) -> bool:
         return self.sides in {Sides.TWO, Sides.TWO_SWAPPED}
+
+    def is_looked_after_by(self, user: User) -> bool:
+        """Whether this person, who may see it, may also remove it and read who watched it."""
+        return self.tester_id == user.pk or user.has_role(Role.EVAL_LEAD, Role.ADMINISTRATOR)
 
     def file_ms(self, call_ms: int) -> int:
         """Where a time of the call clock is found here; what lies in a gap is found where the recording goes on."""
@@ -297,6 +309,17 @@ class Watch(models.Model):
 
     def __str__(self) -> str:
         return f"{self.by_id} watched {self.recording_id}"
+
+
+class Stray(models.Model):
+    """A folder in the store that no recording has, and when that was first seen: it goes only if it still is one
+    some days later, so that a backup that is put back finds its files."""
+
+    folder = models.UUIDField(primary_key=True)
+    seen_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"stray {self.folder}"
 
 
 class CallFigures(models.Model):

@@ -1,0 +1,48 @@
+"""The lines of the audit trail about recordings. A call may become Safety's own later, so they may have to hide."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import CharField, Q, Value
+from django.db.models.functions import Cast, Replace
+
+from emma_eval.accounts import audit
+from emma_eval.accounts.hidden import tells_hidden_lines
+from emma_eval.accounts.models import User
+
+from ..models import Recording
+
+WATCHED, REMOVED, EMPTIED = "watched a recording", "removed a recording", "emptied the store of a recording"
+OF_RECORDINGS = (WATCHED, REMOVED, EMPTIED)
+
+
+def record_act(by: User | None, action: str, recording: Recording, **details: Any) -> None:
+    """Keep who did what to a recording, naming it, its call and by their key whose it is; never words of anybody."""
+    audit.record(
+        by,
+        action,
+        name_in_the_trail(recording),
+        about=recording.tester,
+        is_safety=is_covered(recording),
+        call=str(recording.call_uuid),
+        **details,
+    )
+
+
+def name_in_the_trail(recording: Recording) -> str:
+    """Its key without dashes, as both databases can write it."""
+    return recording.pk.hex
+
+
+def is_covered(recording: Recording) -> bool:
+    """Whether only the trained may know of it now."""
+    return not Recording.objects.filter(pk=recording.pk).open_to_all().exists()
+
+
+@tells_hidden_lines
+def lines_of_hidden_recordings(user: User) -> Q:
+    as_text: CharField[str, str] = CharField(max_length=200)
+    name = Replace(Cast("pk", as_text), Value("-"), Value(""), output_field=as_text)
+    hidden = Recording.objects.covered().order_by().annotate(target=name)
+    return Q(action__in=OF_RECORDINGS, target__in=hidden.values("target"))
