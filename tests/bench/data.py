@@ -1,7 +1,8 @@
 """The rows that everything is measured on: `load(rows)` fills an empty, migrated database.
 
 The same rows each time: chance is seeded. 200 scripts are run as often as Zipf says, 300 testers file about 2.5
-problems a result, over two years and twelve builds. Rows go in by COPY or executemany while the indexes are away.
+problems a result, over two years and twelve builds; the calls of the last months have recordings (recorded.py). Rows go
+in by COPY or executemany while the indexes are away.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ from emma_eval.accounts.keys import KEYS_A_MS, START_MS
 from emma_eval.accounts.models import Training, User
 from emma_eval.accounts.roles import Role
 from results.counts.rebuild_counts import count_months_not_counted
-from results.models import DIMENSION_KEYS, Problem, QueuedFor, Result
+from results.models import DIMENSION_KEYS, CallFigures, Problem, QueuedFor, Recording, Result
 from results.review.reasons import VERY_LOW
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, RunCount, Script, ScriptVersion
+
+from . import recorded
 
 SEED = 20_261
 SCRIPTS, TESTERS, BUILDS = 200, 300, 12
@@ -52,13 +55,14 @@ PHRASES = (
 
 def load(rows: int) -> None:
     """Fill the database with so many results and everything that they stand on."""
-    rng = Random(SEED)
+    rng, of_recordings = Random(SEED), Random(recorded.SEED)
     testers, scripts, builds = _people(), _scripts(), _builds()
     runs: Counter[tuple[str, str, bool]] = Counter()
-    with _without_indexes(Result, Problem), transaction.atomic():
+    with _without_indexes(Result, Problem, Recording), transaction.atomic():
         for batch in _batches(rng, rows, testers, scripts, builds):
             _insert(Result, RESULT_FIELDS, batch.results)
             _insert(Problem, PROBLEM_FIELDS, batch.problems)
+            _insert_recordings(of_recordings, batch)
             runs.update(batch.runs)
     _count_runs(runs)
     count_months_not_counted()
@@ -131,6 +135,8 @@ RESULT_FIELDS = (
     *("filed_as_safety", "sheet_digest", "queued_for"),
 )
 NEVER_STARTED = RESULT_FIELDS.index("never_started")
+TESTER_OF, CALL_OF, FILED_AT = (RESULT_FIELDS.index(name) for name in ("tester", "call_uuid", "filed_at"))
+OLDEST_RECORDING = str((FIRST_CALL + OVER - recorded.KEPT_FOR).replace(tzinfo=None))
 PROBLEM_FIELDS = ("result", "tag", "position", "rank")
 
 
@@ -141,6 +147,18 @@ class Batch:
     results: list[tuple[Any, ...]]
     problems: list[tuple[Any, ...]]
     runs: list[tuple[str, str, bool]]
+
+
+def _insert_recordings(rng: Random, batch: Batch) -> None:
+    """Of some of the calls; a call that never started has none."""
+    calls = [
+        (row[TESTER_OF], row[CALL_OF], row[FILED_AT])
+        for row in batch.results
+        if row[FILED_AT] > OLDEST_RECORDING and not row[NEVER_STARTED] and rng.random() < recorded.SHARE
+    ]
+    rows = [recorded.recording(rng, *call) for call in calls]
+    _insert(Recording, recorded.RECORDING_FIELDS, rows)
+    _insert(CallFigures, recorded.FIGURES_FIELDS, [recorded.figures(rng, row) for row in rows])
 
 
 def _batches(

@@ -91,7 +91,9 @@ def _alone(keep: Path, database: str) -> Iterator[None]:
 
 def _schema_digest() -> str:
     """Of everything that decides which rows are in which tables."""
-    digest = hashlib.sha256((Path(__file__).parent / "data.py").read_bytes())
+    digest = hashlib.sha256()
+    for rows in ("data.py", "recorded.py"):
+        digest.update((Path(__file__).parent / rows).read_bytes())
     for migration in sorted(ROOT.glob("*/migrations/*.py")) + sorted(ROOT.glob("emma_eval/*/migrations/*.py")):
         digest.update(migration.read_bytes())
     return digest.hexdigest()[:8]
