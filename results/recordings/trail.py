@@ -14,7 +14,9 @@ from emma_eval.accounts.models import User
 from ..models import Recording
 
 WATCHED, REMOVED, EMPTIED = "watched a recording", "removed a recording", "emptied the store of a recording"
-OF_RECORDINGS = (WATCHED, REMOVED, EMPTIED)
+ALIGNED, CAPTIONED = "aligned a recording", "kept a transcript of a recording"
+NOTED, WITHDREW_NOTE = "noted on a recording", "withdrew a note on a recording"
+OF_RECORDINGS = (WATCHED, REMOVED, EMPTIED, ALIGNED, CAPTIONED, NOTED, WITHDREW_NOTE)
 
 
 def record_act(by: User | None, action: str, recording: Recording, **details: Any) -> None:
