@@ -1,0 +1,18 @@
+"""Media files of people: what they are, made playable, heard and looked at, by FFmpeg in a process of its own.
+
+Nothing that a stranger sent is opened in the process that asks: a child does it, within limits of memory and time,
+with no environment and no secret, and with the few kinds of file that are taken here. It may die of what it reads.
+"""
+
+from .asking import look_into, sound_of
+from .kinds import RATE_HZ, BadMediaError, InterruptedWorkError, Media, Sound
+
+__all__ = [
+    "RATE_HZ",
+    "BadMediaError",
+    "InterruptedWorkError",
+    "Media",
+    "Sound",
+    "look_into",
+    "sound_of",
+]
