@@ -25,6 +25,10 @@ class NotKeptError(StoreError):
     may_retry = False
 
 
+class StoreFullError(StoreError):
+    """There is no room left."""
+
+
 class MismatchError(StoreError):
     """What arrived is not what was announced: its size, its SHA-256 or its ETag is another."""
 
@@ -50,7 +54,10 @@ class Kept:
 
 @dataclass(frozen=True)
 class SentPart:
-    """A part of an upload as the store has it. Numbers begin at 1."""
+    """A part of an upload as the store has it. Numbers begin at 1.
+
+    `sha256` is empty where a server does not tell it: the link that the part came by held it all the same.
+    """
 
     number: int
     size: int

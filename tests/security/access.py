@@ -316,6 +316,8 @@ ACCESS = {
     "export_new": Page(MANAGER_AND_EVAL),
     "export": Page(MANAGER_AND_EVAL, _export, hidden=_hidden_export, absent=True, others=(_export, 404)),
     "export_file": Page(MANAGER_AND_EVAL, _export, hidden=_hidden_export, absent=True, others=(_export, 404)),
+    # what comes and goes by a signed link: the link is the right, and this one was signed by nobody
+    "kept": Page(PUBLIC, lambda world: {"token": "nobody.signed-this"}),
     # the old sheet
     "import_sheet": Page(EVAL_TEAM),
     "import_preview": Page(EVAL_TEAM, _upload, hidden=_hidden_upload, others=(_upload, 404)),
