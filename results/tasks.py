@@ -18,6 +18,12 @@ from .export.make_file import make_file
 from .export.order_file import MAKE_FILE
 from .filing import forget_old as forgetting
 from .old_sheet import keep_upload, large_sheets
+from .recordings import forget_recordings as old_recordings
+from .recordings.empty_folder import empty_folder
+from .recordings.finish_recording import finish_abandoned
+from .recordings.remove_recording import EMPTY
+from .recordings.store import recordings_store
+from .recordings.sweep_strays import sweep_strays
 from .review import look_for_reviews as queue
 
 log = logging.getLogger(__name__)
@@ -72,6 +78,12 @@ def work_out_agreement() -> None:
     agreement.work_out_agreement(timezone.now(), np.random.default_rng(SEED))
 
 
+@shared_task(name="results.finish_abandoned_recordings")
+def finish_abandoned_recordings() -> None:
+    """Have recordings made ready whose page never came back. May run at any time and twice."""
+    finish_abandoned(recordings_store(), timezone.now())
+
+
 @handles(MAKE_FILE)
 def make_export(export: str) -> None:
     """Make the file of an export. Run twice, it makes one."""
@@ -100,3 +112,28 @@ def send_weekly_digests() -> None:
 def mail_digest(digest: int) -> None:
     """Mail a digest. Run twice, it sends the same message."""
     digests.mail_digest(digest)
+
+
+@handles(EMPTY, waits_for_others=True)
+def empty_recording(recording: str, uploads: list[list[str]]) -> None:
+    """Empty the store of a recording that was removed. Run twice, it finds nothing more."""
+    empty_folder(recordings_store(), recording, uploads, timezone.now())
+
+
+@shared_task(name="results.forget_recordings")
+def forget_recordings() -> None:
+    """Remove recordings that were kept as long as the site is told to. May run at any time and twice."""
+    removed = old_recordings.forget_recordings(timezone.now(), settings.RECORDINGS_KEPT_DAYS)
+    if removed:
+        log.info("removed %s recordings that were kept for %s days", removed, settings.RECORDINGS_KEPT_DAYS)
+
+
+@shared_task(name="results.sweep_recordings")
+def sweep_recordings() -> None:
+    """Clear away uploads that nobody finished, and files that no recording has. May run at any time and twice."""
+    now = timezone.now()
+    removed = old_recordings.forget_unfinished(now)
+    swept = sweep_strays(recordings_store(), now)
+    if removed or swept.noted or swept.emptied:
+        told = (removed, swept.noted, swept.emptied)
+        log.info("removed %s unfinished recordings; folders without a recording: %s seen, %s emptied", *told)

@@ -9,8 +9,9 @@ from django.conf import settings
 from emma_eval.accounts.models import User
 from emma_eval.webhooks.kinds import Said, tells
 
-from .announce import CORRECTED, FILED, REVIEWED
-from .models import DIMENSION_KEYS, Problem, Result, ReviewedProblem
+from .announce import CORRECTED, FILED, RECORDING_REMOVED, REVIEWED
+from .models import DIMENSION_KEYS, Problem, Recording, Result, ReviewedProblem
+from .recordings.removal_reasons import without_words
 from .review.blind import is_shown_as_reviewed, reviews_shown_to
 
 
@@ -34,6 +35,24 @@ def tell_review(owner: User, subject: str) -> Said | None:
     stands = next((review for review in reviews_shown_to(owner, result) if review.stands), None)
     reviewed = None if stands is None else _problems_of(stands.problems.all())
     return {**_said_of(result), "problems_as_reviewed": reviewed}
+
+
+@tells(RECORDING_REMOVED, "A recording was removed", "So that copies of it, and what was made from it, can go too.")
+def tell_removed(owner: User, subject: str) -> Said | None:
+    """Which recording of which call, and the results that were filed of it; why, only in one of the fixed reasons."""
+    recording = Recording.objects.visible_to(owner).filter(pk=subject).select_related("tester").first()
+    if recording is None or recording.removed_at is None:
+        return None
+    results = Result.objects.visible_to(owner).filter(tester=recording.tester, call_uuid=recording.call_uuid)
+    return {
+        "id": str(recording.pk),
+        "url": settings.ORIGIN + recording.get_absolute_url(),
+        "call": str(recording.call_uuid),
+        "tester": str(recording.tester),
+        "results": [str(pk) for pk in results.order_by("pk").values_list("pk", flat=True)],
+        "removed_at": recording.removed_at.isoformat(),
+        "because": without_words(recording.removed_because),
+    }
 
 
 def _seen(owner: User, subject: str) -> Result | None:

@@ -181,7 +181,7 @@ class Recording(models.Model):
         return self.sides in {Sides.TWO, Sides.TWO_SWAPPED}
 
     def is_looked_after_by(self, user: User) -> bool:
-        """Whether this person, who may see it, may also remove it and read who watched it."""
+        """Whether this person, who may see it, may also remove it."""
         return self.tester_id == user.pk or user.has_role(Role.EVAL_LEAD, Role.ADMINISTRATOR)
 
     def file_ms(self, call_ms: int) -> int:
