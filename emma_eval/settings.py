@@ -21,7 +21,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from emma_eval.accounts.role import Role
 from emma_eval.accounts.sign_on.configured import MappingError, SignOn, read_roles
-from emma_eval.adapters.addresses import Allowed, UnreadableError
+from emma_eval.adapters.addresses import Allowed, Hosts, UnreadableError
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 SECRETS = {
@@ -227,7 +227,7 @@ CONTENT_SECURITY_POLICY = {
         "style-src": [SELF],
         "img-src": [SELF, "data:"],
         "font-src": [SELF],
-        "media-src": [SELF],
+        "media-src": [SELF, "blob:"],  # blob: what is being recorded is heard before it is sent
         "connect-src": [SELF],
         "manifest-src": [SELF],
         "object-src": [NONE],
@@ -302,16 +302,36 @@ TEMPLATES = [
 # --- files ------------------------------------------------------------------------------------
 
 S3_BUCKET = _said("EMMA_S3_BUCKET")
-LINKS_HOLD_S = 900  # how long a signed link to a file in the bucket opens it
+S3_REGION = _said("EMMA_S3_REGION", "us-east-1")
+LINKS_HOLD_S = 900  # how long a signed link to a file, or for sending one, opens it
+UNFINISHED_UPLOADS_ARE_KEPT_DAYS = 7
 
 
-def _s3_endpoint() -> str | None:
-    """Where the bucket is, for a server that is not Amazon's own."""
+def _s3_endpoint() -> str:
+    """Where the bucket is: at the address that was said, else at Amazon's of its region."""
     said = _said("EMMA_S3_ENDPOINT")
     parts = urlsplit(said)
     if said and not (parts.scheme in {"http", "https"} and parts.hostname and parts.path in {"", "/"}):
         raise _wrong("EMMA_S3_ENDPOINT", "an address such as https://s3.example.org, or leave it out for Amazon's")
-    return said or None
+    amazons = f"https://s3.{S3_REGION}.amazonaws.com{'.cn' if S3_REGION.startswith('cn-') else ''}"
+    return said.rstrip("/") or amazons
+
+
+S3_ENDPOINT = _s3_endpoint()
+
+
+def _s3_encryption() -> dict[str, str]:
+    """What goes with each file that is written to the bucket; nothing where the bucket's own default is enough."""
+    said = _said("EMMA_S3_ENCRYPTION")
+    if said in {"", "AES256", "aws:kms"}:
+        return {"ServerSideEncryption": said} if said else {}
+    before, _, key = said.partition("aws:kms:")
+    if before or not key:
+        raise _wrong("EMMA_S3_ENCRYPTION", "AES256, aws:kms, aws:kms:ID-OF-THE-KEY, or leave it out")
+    return {"ServerSideEncryption": "aws:kms", "SSEKMSKeyId": key}
+
+
+S3_ENCRYPTION = _s3_encryption()
 
 
 def _s3(folder: str) -> dict[str, Any]:
@@ -320,8 +340,8 @@ def _s3(folder: str) -> dict[str, Any]:
         raise _wrong("EMMA_S3_KEY" if not _said("EMMA_S3_KEY") else "EMMA_S3_SECRET", "the key of EMMA_S3_BUCKET")
     return {
         "bucket_name": S3_BUCKET,
-        "endpoint_url": _s3_endpoint(),
-        "region_name": _said("EMMA_S3_REGION", "us-east-1"),
+        "endpoint_url": S3_ENDPOINT,
+        "region_name": S3_REGION,
         "access_key": _said("EMMA_S3_KEY"),
         "secret_key": _said("EMMA_S3_SECRET"),
         "addressing_style": "path",
@@ -329,6 +349,7 @@ def _s3(folder: str) -> dict[str, Any]:
         "location": folder,
         "querystring_expire": LINKS_HOLD_S,
         "default_acl": None,
+        "object_parameters": S3_ENCRYPTION,
         "file_overwrite": True,
     }
 
@@ -349,6 +370,9 @@ STORAGES = {
     "recordings": _store("recordings", RECORDINGS_DIR),
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
+if S3_BUCKET:  # the browser brings recordings there and plays them from there, by signed links
+    for _directive in ("img-src", "media-src", "connect-src"):
+        CONTENT_SECURITY_POLICY["DIRECTIVES"][_directive].append(S3_ENDPOINT)
 # What a form may bring in one request: a comment is at most 20,000 characters, a sheet 100 MB (streamed to disk).
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 400
@@ -507,14 +531,29 @@ def _outgoing_allow() -> Allowed:
 
 OUTGOING_ALLOW = _outgoing_allow()
 
+
+def _recording_hosts() -> Hosts:
+    """From where recordings are copied when somebody pastes their link."""
+    try:
+        return Hosts.read(_several("EMMA_RECORDING_HOSTS"))
+    except UnreadableError as cause:
+        raise _wrong("EMMA_RECORDING_HOSTS", "hosts such as files.example.org, *.example.org, or leave it out") from cause
+
+
+RECORDING_HOSTS = _recording_hosts()
+
 # --- programs: the interface under /api/v1/ -----------------------------------------------------
 
 API_REQUESTS_A_MINUTE = _number("EMMA_API_REQUESTS_A_MINUTE", 60, 1, 1_000_000)  # of one token
 # How long drafts, and calls of which no result was filed, are kept after nobody came back to them; 0: for ever.
 DRAFTS_ARE_KEPT_DAYS = _number("EMMA_DRAFTS_ARE_KEPT_DAYS", 0, 0, 36_500)
 CALLS_ARE_KEPT_DAYS = _number("EMMA_CALLS_ARE_KEPT_DAYS", 0, 0, 36_500)
+RECORDINGS_KEPT_DAYS = _number("EMMA_RECORDINGS_KEPT_DAYS", 0, 0, 36_500)  # since they were begun; 0: for ever
 AUTOSAVES_A_MINUTE = 120  # of one person; a page that is typed on without a pause saves forty times
+RECORDER_ASKS_A_MINUTE = 600  # of one person, beside calls: two for each chunk of four seconds, more to catch up
 TELLINGS_A_MINUTE = 300  # of one person, beside calls: a press of a button is told at once
+PARTS_ASKED_A_MINUTE = 600  # of one person, beside uploads: at 8 MiB a part that is 80 MB a second
+LINKS_A_MINUTE = 120  # of one person, to recordings: they are renewed once in some minutes, and after a fault
 API_REFUSALS_A_MINUTE = 60  # of one address, without a token that opens something
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["emma_eval.accounts.programs.authenticate.Bearer"],
@@ -602,7 +641,13 @@ CELERY_BEAT_SCHEDULE = {
     "forget uploaded sheets": {"task": "results.forget_uploads", "schedule": 3600.0},
     "look for what to review": {"task": "results.look_for_reviews", "schedule": 3600.0},
     "forget what nobody came back to": {"task": "results.forget_old", "schedule": crontab(hour="4", minute="10")},
+    "forget old recordings": {"task": "results.forget_recordings", "schedule": crontab(hour="4", minute="25")},
+    "sweep the store of recordings": {
+        "task": "results.sweep_recordings",
+        "schedule": crontab(day_of_week="sun", hour="4", minute="50"),
+    },
     "forget old exports": {"task": "results.forget_exports", "schedule": 3600.0},
+    "finish abandoned recordings": {"task": "results.finish_abandoned_recordings", "schedule": 3600.0},
     "forget old deliveries": {"task": "webhooks.forget_deliveries", "schedule": 3600.0},
     "work out agreement": {"task": "results.work_out_agreement", "schedule": 300.0, "options": {"expires": 300}},
     "count by month anew": {"task": "results.rebuild_counts", "schedule": crontab(hour="3", minute="20")},
