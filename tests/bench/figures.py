@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import median
 
 from .rounds import Ratios
 
@@ -28,7 +29,7 @@ def ratio(what: str, found: Ratios, most: float, unit: str = "ms CPU", aside: st
         floor=f"{found.floor:.3g} {unit}",
         ours=f"{found.ours:.3g} {unit}",
         ratio=spread,
-        limit=f"{most:g} times",
+        limit=f"at most {most:g} times",
         is_met=found.middle <= most,
         aside=aside,
     )
@@ -36,4 +37,18 @@ def ratio(what: str, found: Ratios, most: float, unit: str = "ms CPU", aside: st
 
 def at_most(what: str, found: float, most: float, unit: str, aside: str = "") -> Figure:
     """Ours alone is at most so much."""
-    return Figure(what, ours=f"{found:.4g} {unit}", limit=f"{most:g} {unit}", is_met=found <= most, aside=aside)
+    return Figure(what, ours=f"{found:.4g} {unit}", limit=f"at most {most:g} {unit}", is_met=found <= most, aside=aside)
+
+
+def pace(what: str, floor: list[float], ours: list[float], least: float, unit: str, aside: str = "") -> Figure:
+    """Ours reaches at least such a share of the floor's pace, in the middle round; both told round by round."""
+    shares = [mine / other for mine, other in zip(ours, floor, strict=True)]
+    return Figure(
+        what=what,
+        floor=f"{median(floor):.3g} {unit}",
+        ours=f"{median(ours):.3g} {unit}",
+        ratio=f"{median(shares):.2f} ({min(shares):.2f} to {max(shares):.2f})",
+        limit=f"at least {least:g} times",
+        is_met=median(shares) >= least,
+        aside=aside,
+    )

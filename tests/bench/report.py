@@ -103,7 +103,7 @@ class Report:
 
 
 def table(sections: Sequence[Section]) -> str:
-    lines = ["| measure | floor | ours | ratio | at most | met |", "|---|---|---|---|---|---|"]
+    lines = ["| measure | floor | ours | ratio | limit | met |", "|---|---|---|---|---|---|"]
     for section in sections:
         lines += [line(figure) for figure in section.figures]
         if section.fault:
@@ -123,5 +123,5 @@ def said(figure: Figure) -> str:
     met = {True: "met", False: "NOT MET", None: ""}[figure.is_met]
     sides = " / ".join(part for part in (figure.floor, figure.ours) if part)
     found = f"  {figure.what:<52} {sides:<26} {figure.ratio or '':<22}"
-    limit = f" at most {figure.limit}: {met}" if figure.limit else ""
+    limit = f" {figure.limit}: {met}" if figure.limit else ""
     return f"{found}{limit}{f'  ({figure.aside})' if figure.aside else ''}"

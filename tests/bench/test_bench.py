@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from tests.bench import __main__ as bench
-from tests.bench.figures import Figure, at_most, ratio
+from tests.bench.figures import Figure, at_most, pace, ratio
 from tests.bench.measures import Measure, all_measures, filing, results_list
 from tests.bench.report import Report, Section, line, said
 from tests.bench.rounds import Compared, Cost, Ratios
@@ -99,8 +99,16 @@ def test_a_ratio_is_that_of_the_middle_round() -> None:
     found = Compared(floor, ours).of(lambda cost: cost.web_ms)
     assert found == Ratios([3, 2, 1], 2, 4)
     assert found.middle == 2
-    assert ratio("it", found, 2.0) == Figure("it", "2 ms CPU", "4 ms CPU", "2.00 (1.00 to 3.00)", "2 times", True)
+    assert ratio("it", found, 2.0) == Figure(
+        "it", "2 ms CPU", "4 ms CPU", "2.00 (1.00 to 3.00)", "at most 2 times", True
+    )
     assert ratio("it", found, 1.9).is_met is False
+
+
+def test_a_pace_is_the_share_of_the_middle_round() -> None:
+    found = pace("it", [100, 80, 100], [90, 80, 70], 0.8, "MB/s")
+    assert found == Figure("it", "100 MB/s", "80 MB/s", "0.90 (0.70 to 1.00)", "at least 0.8 times", True)
+    assert pace("it", [100], [79], 0.8, "MB/s").is_met is False
 
 
 def test_what_was_spent_by_a_process_and_by_those_below_it_is_counted() -> None:
@@ -136,7 +144,7 @@ def test_the_page_shows_every_figure_and_names_what_is_not_met() -> None:
     ]
     page = report.page()
     assert not report.is_met
-    assert "| something small |  | 1 units |  | 2 units | yes |" in page
+    assert "| something small |  | 1 units |  | at most 2 units | yes |" in page
     assert line(large) in page
     assert "**no**" in line(large)
     assert "**Not met:**\n\n- something large on SQLite 3\n- other_rows could not be measured on SQLite 3\n" in page
