@@ -1,0 +1,202 @@
+"""A recording: its page, the links by which it is played, and what people add to it while listening."""
+
+from __future__ import annotations
+
+import uuid as uuids
+from dataclasses import asdict
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse, HttpResponseBase, HttpResponseRedirect, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from emma_eval.accounts import throttle
+from emma_eval.accounts.by_the_minute import at_most
+from emma_eval.accounts.roles import OPENED_OR_SENT, UserRequest, for_members
+from emma_eval.adapters.recordings import StoreError
+
+from ..models import Recording, RecordingNote, Result
+from ..recordings.align_recording import TooFarError, align_recording, may_align
+from ..recordings.captions import Cue, UnreadableCaptionsError
+from ..recordings.clocks import read_clock
+from ..recordings.give_links import give_links
+from ..recordings.keep_captions import keep_captions, may_caption, transcript_of
+from ..recordings.note_on_recording import NOTED_BY_ONE, note_on_recording, withdraw_note
+from ..recordings.playing_forms import AlignForm, CaptionsForm, NoteForm
+from ..recordings.show_recording import moments_of, show_recording
+from .addresses import is_for_a_part
+
+TOO_MANY = "That was a lot within a few minutes. Your words are still here: add them a little later."
+GONE = "This recording was removed meanwhile."
+
+
+class SeeOther(HttpResponseRedirect):
+    status_code = 303
+
+
+@never_cache
+@for_members
+@require_safe
+def recording(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
+    """The recording's own page, whatever state it is in; for htmx, how far it is."""
+    found = _seen(request, uuid)
+    if is_for_a_part(request):
+        return render(request, "results/player.html#waiting", {"recording": found, "is_asked_again": True})
+    return _page(request, found)
+
+
+@never_cache
+@for_members
+@require_http_methods(OPENED_OR_SENT)
+@at_most("links of recordings", "LINKS_A_MINUTE")
+def recording_links(request: UserRequest, uuid: uuids.UUID) -> HttpResponseBase:
+    """Links that hold for some minutes, for the script of the player."""
+    found = _playable(request, uuid)
+    if request.method != "POST":
+        return redirect(found)
+    return JsonResponse(asdict(give_links(found, request.user)))
+
+
+@never_cache
+@for_members
+@require_http_methods(OPENED_OR_SENT)
+def recording_offset(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
+    """Move all moments at once: by so much, or so that one of them stands where it was heard."""
+    found = _playable(request, uuid)
+    if request.method != "POST":
+        return redirect(found)
+    if not may_align(request.user, found):
+        raise PermissionDenied
+    form = AlignForm(request.POST, found, moments_of(request.user, found))
+    if not form.is_valid():
+        return _changed(request, found, status=422, align_fault=_first_fault(form))
+    try:
+        align_recording(request.user, found, form.offset_ms)
+    except TooFarError:
+        return _changed(request, found, status=422, align_fault="No recording is that far off.")
+    return _changed(request, found, words="The moments are moved, for everybody.")
+
+
+@never_cache
+@for_members
+@require_http_methods(OPENED_OR_SENT)
+def recording_notes(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
+    """Add a note to a place of the recording."""
+    found = _playable(request, uuid)
+    if request.method != "POST":
+        return redirect(found)
+    form = NoteForm(request.POST, found, auto_id="note_%s")
+    if not form.is_valid():
+        return _changed(request, found, status=422, note_form=form)
+    try:
+        throttle.spend(NOTED_BY_ONE, str(request.user.pk))
+    except throttle.TooManyError:
+        form.add_error("words", TOO_MANY)
+        return _changed(request, found, status=429, note_form=form)
+    note_on_recording(request.user, found, form.cleaned_data["at"], form.cleaned_data["words"])
+    return _changed(request, found, words="Your note is kept.")
+
+
+@never_cache
+@for_members
+@require_http_methods(OPENED_OR_SENT)
+def recording_note_withdraw(request: UserRequest, uuid: uuids.UUID, pk: int) -> HttpResponse:
+    """Take one's own note back; another's is as if it were not there."""
+    found = _playable(request, uuid)
+    note = get_object_or_404(RecordingNote, pk=pk, recording=found, by=request.user)
+    if request.method != "POST":
+        return redirect(found)
+    withdraw_note(request.user, note)
+    return _changed(request, found, words="Your note is withdrawn.")
+
+
+@never_cache
+@for_members
+@require_http_methods(OPENED_OR_SENT)
+def recording_captions(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
+    """The transcript, to read; its tester and the eval team put one there."""
+    found = _playable(request, uuid)
+    if request.method != "POST":
+        return _show_captions(request, found, CaptionsForm())
+    if not may_caption(request.user, found):
+        raise PermissionDenied
+    form = CaptionsForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _show_captions(request, found, form, 422)
+    try:
+        is_kept = keep_captions(request.user, found, form.cleaned_data["file"])
+    except StoreError as fault:
+        form.add_error("file", str(fault))
+        return _show_captions(request, found, form, 503)
+    if is_kept:
+        messages.success(request, f"The transcript is kept: {len(form.cues):,} cues.")
+    else:
+        messages.warning(request, GONE)
+    return SeeOther(found.get_absolute_url())
+
+
+def _show_captions(request: UserRequest, found: Recording, form: CaptionsForm, status: int = 200) -> HttpResponse:
+    cues, fault = _cues_of(found)
+    context = {
+        "recording": found,
+        "form": form,
+        "cues": cues,
+        "fault": fault,
+        "may_caption": may_caption(request.user, found),
+    }
+    return render(request, "results/captions.html", context, status=status)
+
+
+def _cues_of(found: Recording) -> tuple[list[Cue], str]:
+    try:
+        return transcript_of(found), ""
+    except StoreError as fault:
+        return [], str(fault)
+    except UnreadableCaptionsError as fault:
+        return [], str(fault)
+
+
+# --- what they share ---------------------------------------------------------------------------
+
+
+def _seen(request: UserRequest, uuid: uuids.UUID) -> Recording:
+    return get_object_or_404(Recording.objects.visible_to(request.user).select_related("tester"), pk=uuid)
+
+
+def _playable(request: UserRequest, uuid: uuids.UUID) -> Recording:
+    seen = Recording.objects.visible_to(request.user).playable().select_related("tester")
+    return get_object_or_404(seen, pk=uuid)
+
+
+def begins_at(request: UserRequest) -> int | None:
+    """Where `?t=` asks to begin, in milliseconds: 83, 83.5 or 1:23."""
+    return read_clock(request.GET.get("t", ""))
+
+
+def _first_fault(form: AlignForm) -> str:
+    return str(next(iter(form.errors.values()))[0])
+
+
+def _changed(request: UserRequest, found: Recording, *, status: int = 200, **shown: Any) -> HttpResponse:
+    """What stands beside the player as it is now: for htmx in place, else by the recording's own page."""
+    if is_for_a_part(request):
+        context = {"player": show_recording(request.user, found, **shown)}
+        return render(request, "results/player.html#beside", context, status=status)
+    if status != 200:
+        return _page(request, found, status=status, **shown)
+    messages.success(request, shown["words"])
+    return SeeOther(f"{found.get_absolute_url()}#beside")
+
+
+def _page(request: UserRequest, found: Recording, *, status: int = 200, **shown: Any) -> HttpResponse:
+    results = Result.objects.visible_to(request.user).filter(tester=found.tester_id, call_uuid=found.call_uuid)
+    context = {
+        "player": show_recording(request.user, found, **shown),
+        "recording": found,
+        "begins_at_ms": begins_at(request),
+        "results": results.select_related("script_version", "build").order_by("id"),
+    }
+    return render(request, "results/recording.html", context, status=status)
