@@ -8,6 +8,7 @@ that says what to set.
 from __future__ import annotations
 
 import os
+import re
 import zoneinfo
 from email.utils import parseaddr
 from pathlib import Path
@@ -311,7 +312,8 @@ def _s3_endpoint() -> str:
     """Where the bucket is: at the address that was said, else at Amazon's of its region."""
     said = _said("EMMA_S3_ENDPOINT")
     parts = urlsplit(said)
-    if said and not (parts.scheme in {"http", "https"} and parts.hostname and parts.path in {"", "/"}):
+    is_origin = said.rstrip("/") == f"{parts.scheme}://{parts.netloc}" and re.fullmatch(r"[\w.:\[\]-]+", parts.netloc)
+    if said and not (parts.scheme in {"http", "https"} and parts.hostname and is_origin):
         raise _wrong("EMMA_S3_ENDPOINT", "an address such as https://s3.example.org, or leave it out for Amazon's")
     amazons = f"https://s3.{S3_REGION}.amazonaws.com{'.cn' if S3_REGION.startswith('cn-') else ''}"
     return said.rstrip("/") or amazons

@@ -42,6 +42,11 @@ WRONG = [
     ("EMMA_OLD_SECRET_KEYS", f"{SECRET}," + "ab" * 30),
     ("EMMA_S3_KEY", EXAMPLE["EMMA_S3_KEY"]),
     ("EMMA_S3_SECRET", EXAMPLE["EMMA_S3_SECRET"]),
+    ("EMMA_S3_ENDPOINT", "s3.example.org"),
+    ("EMMA_S3_ENDPOINT", "https://s3.example.org/bucket"),
+    ("EMMA_S3_ENDPOINT", "https://s3.example.org; script-src *"),
+    ("EMMA_S3_ENCRYPTION", "aes"),
+    ("EMMA_S3_ENCRYPTION", "aws:kms:"),
     ("EMMA_OIDC_CLIENT_SECRET", EXAMPLE["EMMA_OIDC_CLIENT_SECRET"]),
     ("EMMA_POSTGRES_PASSWORD", EXAMPLE["EMMA_POSTGRES_PASSWORD"]),
     ("EMMA_WEB_WORKERS", "0"),
@@ -93,6 +98,8 @@ WRONG = [
     ("EMMA_OUTGOING_ALLOW", "10.1.2.3/24"),
     ("EMMA_OUTGOING_ALLOW", "0.0.0.0/0"),
     ("EMMA_OUTGOING_ALLOW", "hooks.internal, 169.254.169.254"),
+    ("EMMA_RECORDING_HOSTS", "https://files.example.org/"),
+    ("EMMA_RECORDING_HOSTS", "*.org"),
     ("EMMA_MFA_FOR_ADMINISTRATORS", "perhaps"),
 ]
 
@@ -164,6 +171,50 @@ def test_sign_on_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -
     assert found.roles_of(frozenset({"Emma = leads", "canteen"})) == {"eval team"}
     assert found.only
     assert settings_with(monkeypatch)["SIGN_ON"] is None
+
+
+BUCKET = {"EMMA_S3_BUCKET": "emma", "EMMA_S3_KEY": "key", "EMMA_S3_SECRET": "secret"}
+
+
+@pytest.mark.parametrize(
+    ("said", "origin"),
+    [
+        ({"EMMA_S3_ENDPOINT": "https://s3.example.org/"}, "https://s3.example.org"),
+        ({"EMMA_S3_ENDPOINT": "http://127.0.0.1:8333"}, "http://127.0.0.1:8333"),
+        ({}, "https://s3.us-east-1.amazonaws.com"),
+        ({"EMMA_S3_REGION": "cn-north-1"}, "https://s3.cn-north-1.amazonaws.com.cn"),
+    ],
+)
+def test_pages_may_reach_the_bucket_for_media_and_nothing_else(
+    said: dict[str, str], origin: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = settings_with(monkeypatch, **BUCKET, **said)
+    policy = found["CONTENT_SECURITY_POLICY"]["DIRECTIVES"]
+    assert sorted(name for name in policy if origin in policy[name]) == ["connect-src", "img-src", "media-src"]
+    assert found["STORAGES"]["recordings"]["OPTIONS"]["endpoint_url"] == origin
+    without = settings_with(monkeypatch)["CONTENT_SECURITY_POLICY"]["DIRECTIVES"]
+    assert without["media-src"] == [found["SELF"], "blob:"]
+    assert without["connect-src"] == [found["SELF"]]
+
+
+@pytest.mark.parametrize(
+    ("said", "written_with"),
+    [
+        ("", {}),
+        ("AES256", {"ServerSideEncryption": "AES256"}),
+        ("aws:kms", {"ServerSideEncryption": "aws:kms"}),
+        (
+            "aws:kms:arn:aws:kms:eu-west-1:1:key/2",
+            {"ServerSideEncryption": "aws:kms", "SSEKMSKeyId": "arn:aws:kms:eu-west-1:1:key/2"},
+        ),
+    ],
+)
+def test_files_in_the_bucket_are_encrypted_as_is_said(
+    said: str, written_with: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = settings_with(monkeypatch, **BUCKET, EMMA_S3_ENCRYPTION=said)
+    for kind in ("recordings", "exports"):
+        assert found["STORAGES"][kind]["OPTIONS"]["object_parameters"] == written_with
 
 
 def test_set_but_empty_is_the_same_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,7 @@ POLICY = {
     "style-src": "'self'",
     "img-src": "'self' data:",
     "font-src": "'self'",
-    "media-src": "'self'",
+    "media-src": "'self' blob:",
     "connect-src": "'self'",
     "manifest-src": "'self'",
     "object-src": "'none'",
