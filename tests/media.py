@@ -1,0 +1,153 @@
+"""Media of known content, made in milliseconds: beeps at known places, and the time burnt into the picture.
+
+On the left a beep of 100 ms begins every 4 s at 1, 5, 9 ... s, on the right at 3, 7, 11 ... s. The picture holds its
+own time in sixteen squares, black or white, the greatest power of two first: in frames of a 25th of a second.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import av
+import numpy as np
+from numpy.typing import NDArray
+
+FRAMES_A_S = 25
+WIDTH_PX, HEIGHT_PX, SQUARE_PX = 256, 64, 16
+LEFT_BEEPS_MS, RIGHT_BEEPS_MS, BEEPS_EVERY_MS, BEEP_LASTS_MS = 1000, 3000, 4000, 100
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How a file is written: its container, the encoders of its tracks, and what they are told."""
+
+    container: str
+    sound: str | None = None
+    picture: str | None = None
+    rate_hz: int = 48_000
+    sides: int = 2
+    options: dict[str, str] = field(default_factory=dict)
+    sound_options: dict[str, str] = field(default_factory=dict)
+    size_px: tuple[int, int] = (WIDTH_PX, HEIGHT_PX)
+    is_even: bool = True  # every third picture left out where it is not
+
+
+KINDS = {
+    "webm": Kind("webm", "libopus", "libvpx"),
+    "mp4": Kind("mp4", "aac", "libx264", options={"movflags": "+faststart"}),
+    "mov": Kind("mov", "aac", "libx264"),
+    "mkv": Kind("matroska", "libopus", "libx264"),
+    "m4a": Kind("ipod", "aac", rate_hz=44_100),
+    "ogg": Kind("ogg", "libopus"),
+    "wav": Kind("wav", "pcm_s16le", rate_hz=44_100),
+    # Quality instead of a bit rate: frames of every length. With and without the table of Xing in front.
+    "vbr.mp3": Kind("mp3", "libmp3lame", rate_hz=44_100, sound_options={"qscale": "2"}),
+    "bare.mp3": Kind("mp3", "libmp3lame", rate_hz=44_100, options={"write_xing": "0"}, sound_options={"qscale": "2"}),
+    # As browsers record: no duration, no index.
+    "live.webm": Kind("webm", "libopus", "libvpx", options={"live": "1"}),
+    "live.vp9.webm": Kind("webm", "libopus", "libvpx-vp9", options={"live": "1"}),
+    "live.mp4": Kind("mp4", "aac", "libx264", options={"movflags": "+frag_keyframe+empty_moov+default_base_moof"}),
+    "silent.webm": Kind("webm", None, "libvpx"),
+    "one.webm": Kind("webm", "libopus", sides=1),
+    "uneven.webm": Kind("webm", "libopus", "libvpx", is_even=False),
+    "pcm.mkv": Kind("matroska", "pcm_s16le", "libx264"),
+    "prores.mov": Kind("mov", "pcm_s16le", "prores_ks"),
+    "avi": Kind("avi", "libmp3lame", "mpeg4"),
+}
+
+
+@cache
+def media(kind: str, seconds: float = 12.0) -> Path:
+    """A file of this kind, made once in a session."""
+    path = Path(mkdtemp(prefix="emma-media-")) / f"recording.{kind.rsplit('.', maxsplit=1)[-1]}"
+    write(path, KINDS[kind], seconds)
+    return path
+
+
+def write(path: Path, kind: Kind, seconds: float = 12.0, heard: NDArray[np.float32] | None = None) -> Path:
+    """Write such a file; with `heard`, with this sound (sides, samples) in place of the beeps."""
+    with av.open(str(path), "w", format=kind.container, options=kind.options) as file:
+        sound = _sound_track(file, kind) if kind.sound else None
+        picture = _picture_track(file, kind) if kind.picture else None
+        samples = beeps(seconds, kind.rate_hz) if heard is None else heard
+        for second in range(int(np.ceil(seconds))):
+            if picture is not None:
+                _add_pictures(file, picture, kind, second, seconds)
+            if sound is not None:
+                _add_sound(file, sound, samples[: kind.sides], kind.rate_hz, second)
+        for track in (picture, sound):
+            if track is not None:
+                file.mux(track.encode(None))
+    return path
+
+
+def beeps(seconds: float, rate_hz: int) -> NDArray[np.float32]:
+    """Both sides, left first."""
+    at_ms = np.arange(round(seconds * rate_hz)) * 1000 / rate_hz
+    tone = np.sin(2 * np.pi * at_ms) * 0.5
+    sides = [
+        tone * ((at_ms >= first) & ((at_ms - first) % BEEPS_EVERY_MS < BEEP_LASTS_MS))
+        for first in (LEFT_BEEPS_MS, RIGHT_BEEPS_MS)
+    ]
+    return np.stack(sides).astype(np.float32)
+
+
+def picture_at(frame: int, width: int = WIDTH_PX, height: int = HEIGHT_PX) -> NDArray[np.uint8]:
+    """The picture of a frame, in colours."""
+    picture = np.full((height, width, 3), 96, np.uint8)
+    for bit in range(16):
+        picture[:SQUARE_PX, bit * SQUARE_PX : (bit + 1) * SQUARE_PX] = 255 if frame >> (15 - bit) & 1 else 0
+    return picture
+
+
+def frame_in(picture: NDArray[Any]) -> int:
+    """Which frame a picture is of, by its squares; of any size."""
+    square = picture.shape[1] / 16
+    row = picture[int(picture.shape[1] * SQUARE_PX / WIDTH_PX / 2)]
+    bits = [row[int((bit + 0.5) * square)].mean() > 127 for bit in range(16)]
+    return sum(int(on) << (15 - bit) for bit, on in enumerate(bits))
+
+
+def _sound_track(file: Any, kind: Kind) -> Any:
+    layout = "stereo" if kind.sides == 2 else "mono"
+    track = file.add_stream(kind.sound, rate=kind.rate_hz, layout=layout)
+    if quality := kind.sound_options.get("qscale"):
+        track.codec_context.qscale = True
+        track.codec_context.global_quality = int(quality) * 118
+    return track
+
+
+def _picture_track(file: Any, kind: Kind) -> Any:
+    speed = {
+        "libvpx": {"deadline": "realtime", "cpu-used": "8"},
+        "libvpx-vp9": {"deadline": "realtime", "cpu-used": "8"},
+        "libx264": {"preset": "ultrafast"},
+    }
+    track = file.add_stream(kind.picture, rate=FRAMES_A_S, options=speed.get(kind.picture or "", {}))
+    track.width, track.height = kind.size_px
+    track.pix_fmt = "yuv422p10le" if kind.picture == "prores_ks" else "yuv420p"
+    track.gop_size = FRAMES_A_S
+    return track
+
+
+def _add_pictures(file: Any, track: Any, kind: Kind, second: int, seconds: float) -> None:
+    for number in range(second * FRAMES_A_S, min((second + 1) * FRAMES_A_S, round(seconds * FRAMES_A_S))):
+        if not kind.is_even and number % 3 == 2:
+            continue
+        frame = av.VideoFrame.from_ndarray(picture_at(number, *kind.size_px), format="rgb24")
+        frame.pts, frame.time_base = number, Fraction(1, FRAMES_A_S)
+        file.mux(track.encode(frame))
+
+
+def _add_sound(file: Any, track: Any, samples: NDArray[np.float32], rate_hz: int, second: int) -> None:
+    part = np.ascontiguousarray(samples[:, second * rate_hz : (second + 1) * rate_hz])
+    if not part.shape[1]:
+        return
+    frame = av.AudioFrame.from_ndarray(part, format="fltp", layout="stereo" if len(part) == 2 else "mono")
+    frame.sample_rate, frame.pts, frame.time_base = rate_hz, second * rate_hz, Fraction(1, rate_hz)
+    file.mux(track.encode(frame))
