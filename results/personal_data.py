@@ -14,7 +14,24 @@ from emma_eval.accounts.models import User
 from emma_eval.accounts.personal_data.rooms import Row, columns, forgets, in_slices, tells
 
 from .export.make_file import STORAGE
-from .models import Call, Comment, Draft, Export, Follower, Hold, Result, Review, SavedView, SheetUpload
+from .models import (
+    Call,
+    CallFigures,
+    Comment,
+    Draft,
+    Export,
+    Follower,
+    Hold,
+    Recording,
+    RecordingNote,
+    Result,
+    Review,
+    SavedView,
+    SheetUpload,
+    Watch,
+)
+from .recordings.forget_recordings import forget_recordings_of
+from .recordings.removal_reasons import without_words
 from .saved_views.list_views import list_views
 
 
@@ -38,6 +55,28 @@ def _calls(user: User) -> Iterator[Row]:
     for call in in_slices(Call.objects.visible_to(user).filter(tester=user).prefetch_related("runs", "moments")):
         runs = [columns(run, "call") for run in call.runs.all()]
         yield columns(call, "tester") | {"runs": runs, "moments": [columns(one, "call") for one in call.moments.all()]}
+
+
+@tells("recordings")
+def _recordings(user: User) -> Iterator[Row]:
+    """What was measured on each is about its tester too. Where it lies is nobody's to know."""
+    inner = ("tester", "key", "peaks_key", "thumbnail_key", "captions_key", "removed_by")
+    for recording in in_slices(Recording.objects.visible_to(user).filter(tester=user)):
+        measured = [columns(row, "recording") for row in CallFigures.objects.filter(recording=recording)]
+        yield columns(recording, *inner) | {"figures": measured}
+
+
+@tells("recording_notes")
+def _recording_notes(user: User) -> Iterator[Row]:
+    found = RecordingNote.objects.filter(by=user, recording__in=_known_recordings(user))
+    return (columns(row, "by") for row in in_slices(found))
+
+
+@tells("watches")
+def _watches(user: User) -> Iterator[Row]:
+    """What one watched oneself; who watched one's own is for leads and administrators to know."""
+    found = Watch.objects.filter(by=user, recording__in=_known_recordings(user))
+    return (columns(row, "by") for row in in_slices(found))
 
 
 @tells("reviews")
@@ -71,13 +110,19 @@ def _sheet_uploads(user: User) -> Iterator[Row]:
     return ({"name": row.name, "uploaded_at": row.uploaded_at, "imported_at": row.imported_at} for row in found)
 
 
+def _known_recordings(user: User) -> QuerySet[Recording]:
+    return Recording.objects.visible_to(user)
+
+
 def _known(user: User) -> QuerySet[Result]:
     return Result.objects.visible_to(user)
 
 
 @forgets
 def forget_person(user: User) -> None:
-    """Work in progress goes, and so do words said in talk; evidence stays: results, calls, reviews that are filed."""
+    """Work in progress goes, and so do words said in talk, and recordings, which are that person's voice and screen.
+    Other evidence stays: results, calls, reviews that are filed."""
+    _forget_recordings(user)
     Comment.objects.filter(by=user, withdrawn_at=None).update(withdrawn_at=timezone.now(), text="")
     Review.objects.filter(reviewer=user, filed_at=None).delete()
     Call.objects.filter(tester=user).update(user_agent="")
@@ -89,6 +134,14 @@ def forget_person(user: User) -> None:
         SavedView.objects.filter(owner=user),
     ):
         rows.delete()
+
+
+def _forget_recordings(user: User) -> None:
+    forget_recordings_of(user)
+    RecordingNote.objects.filter(by=user, withdrawn_at=None).update(withdrawn_at=timezone.now(), words="")
+    for removed in Recording.objects.filter(removed_by=user, removed_because__contains=":"):
+        removed.removed_because = without_words(removed.removed_because)
+        removed.save(update_fields=["removed_because"])
 
 
 def _forget_files(user: User) -> None:

@@ -22,7 +22,10 @@ from emma_eval.accounts.roles import Role
 from emma_eval.accounts.session_store import Session
 from emma_eval.webhooks.models import Endpoint
 from results.comments.comment_on import comment_on
-from results.models import Call, Comment, Draft, Moment, Result, Review, SavedView
+from results.models import Call, Comment, Draft, Moment, Recording, RecordingNote, Result, Review, SavedView, Watch
+from results.recordings.note_watch import note_watch
+from results.recordings.removal_reasons import Reason
+from results.recordings.remove_recording import remove_recording
 from scripts_catalog.models import Script
 from tests import make
 
@@ -200,3 +203,58 @@ def test_nothing_is_given_to_somebody_who_is_erased(tester: User, administrator:
         assert "This person was erased" in answer.content.decode()
     assert not User.objects.get(pk=tester.pk).roles
     assert not Training.objects.exists()
+
+
+def test_the_file_tells_ones_recordings_notes_and_watches_and_not_where_files_lie(
+    tester: User, eval_member: User
+) -> None:
+    call = uuid.uuid4()
+    make.result(tester, make.script(), make.build(), call_uuid=call)
+    recording = make.recording(tester, call, name="Kitchen.mp4", consented_at=timezone.now())
+    RecordingNote.objects.create(recording=recording, by=eval_member, at_ms=4, words="she waits")
+    note_watch(recording, eval_member, timezone.now())
+    [told] = own_data(tester)["recordings"]
+    assert (told["uuid"], told["name"], told["state"]) == (str(recording.pk), "Kitchen.mp4", "ready")
+    assert told["consented_at"]
+    assert recording.key not in json.dumps(told)
+    assert own_data(tester)["watches"] == own_data(tester)["recording_notes"] == []
+    said = own_data(eval_member)
+    assert said["recordings"] == []
+    assert [each["words"] for each in said["recording_notes"]] == ["she waits"]
+    assert [each["recording"] for each in said["watches"]] == [str(recording.pk)]
+
+
+def test_recordings_of_a_call_that_became_safetys_are_in_no_file_of_the_untrained(tester: User) -> None:
+    script, call = make.script("plain-talk"), uuid.uuid4()
+    make.result(tester, script, make.build(), call_uuid=call)
+    recording = make.recording(tester, call)
+    note_watch(recording, tester, timezone.now())
+    Script.objects.filter(pk=script.pk).update(area="safety")
+    assert recording.pk.hex not in json.dumps(own_data(tester)).replace("-", "")
+
+
+def test_who_is_erased_takes_their_recordings_along_and_their_words_on_others(
+    tester: User, eval_lead: User, administrator: User
+) -> None:
+    call = uuid.uuid4()
+    make.result(tester, make.script(), make.build(), call_uuid=call)
+    own, others = make.recording(tester, call, name="Kitchen.mp4"), make.recording(eval_lead, uuid.uuid4())
+    removed = make.recording(tester, call)
+    remove_recording(removed, tester, Reason.OTHER, "My sister is in it.")
+    RecordingNote.objects.create(recording=others, by=tester, at_ms=4, words="as I said")
+    note_watch(others, tester, timezone.now())
+    erase_person(tester, administrator)
+    gone = Recording.objects.get(pk=own.pk)
+    assert (gone.state, gone.name, gone.key, gone.removed_because) == ("removed", "", "", Reason.ERASED.label)
+    assert Recording.objects.get(pk=removed.pk).removed_because == Reason.OTHER.label
+    assert Recording.objects.get(pk=others.pk).state == "ready"
+    assert RecordingNote.objects.get(recording=others).words == ""
+    assert Watch.objects.get().by_id == tester.pk, "the key of the account stays, and nobody is behind it"
+    assert AuditEntry.objects.filter(action="removed a recording", details__reason="erased").count() == 1
+
+
+def test_erasing_reaches_all_recordings_of_somebody_who_has_many(tester: User, administrator: User) -> None:
+    for _ in range(120):
+        make.recording(tester, uuid.uuid4())
+    erase_person(tester, administrator)
+    assert not Recording.objects.standing().exists()

@@ -11,6 +11,8 @@ from django.utils import timezone
 
 from emma_eval.accounts.models import User
 from results.models import Call, Draft, Moment
+from results.recordings.removal_reasons import Reason
+from results.recordings.remove_recording import remove_recording
 from results.tasks import forget_old
 from tests import make
 
@@ -45,3 +47,13 @@ def test_what_is_old_goes_and_what_has_a_result_stays(settings: Any) -> None:
     forget_old()
     assert left() == (1, 2, 2)
     assert Moment.objects.filter(words="kept").exists()
+
+
+def test_a_call_that_has_a_recording_stays_until_that_is_removed(tester: User, settings: Any) -> None:
+    settings.CALLS_ARE_KEPT_DAYS = 90
+    recording = make.recording(tester, Call.objects.earliest("pk").uuid)
+    forget_old()
+    assert Call.objects.count() == 3
+    remove_recording(recording, None, Reason.KEPT_LONG_ENOUGH)
+    forget_old()
+    assert Call.objects.count() == 2
