@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 
+from emma_eval.accounts.keys import new_key
 from emma_eval.accounts.models import User
 from emma_eval.accounts.role import Role
 from scripts_catalog import taxonomy
@@ -280,6 +281,7 @@ class Part(models.Model):
 class RecordingNote(models.Model):
     """What somebody noted while listening."""
 
+    id = models.BigAutoField(primary_key=True, default=new_key)
     recording = models.ForeignKey(Recording, on_delete=models.CASCADE, related_name="notes", db_index=False)
     by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     at_ms = models.PositiveIntegerField(help_text="In the recording.")
@@ -298,6 +300,7 @@ class RecordingNote(models.Model):
 class Watch(models.Model):
     """Who was given a recording to watch, and when: one row for one sitting, however often its links are renewed."""
 
+    id = models.BigAutoField(primary_key=True, default=new_key)
     recording = models.ForeignKey(Recording, on_delete=models.CASCADE, related_name="watches", db_index=False)
     by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     began_at = models.DateTimeField(auto_now_add=True)
