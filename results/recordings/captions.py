@@ -6,6 +6,10 @@ import html
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
+
+from ..models import as_clock
+from .clocks import as_seconds
 
 MOST_CAPTIONS_BYTES = 1_000_000
 MOST_CUES = 20_000
@@ -27,6 +31,14 @@ class Cue:
     to_ms: int
     by: str
     words: str
+
+    @property
+    def at(self) -> str:
+        return as_clock(self.from_ms)
+
+    @property
+    def seconds(self) -> str:
+        return as_seconds(self.from_ms)
 
 
 def read_captions(content: bytes) -> list[Cue]:
@@ -64,7 +76,9 @@ def _cue_in(block: list[tuple[int, str]]) -> Cue | None:
     found = _TIMING.fullmatch(block[0][1]) if block else None
     if found is None:
         number = block[0][0] if block else 0
-        raise UnreadableCaptionsError(f"Line {number} should hold the times of a cue, as 00:01:02.500 --> 00:01:04.000.")
+        raise UnreadableCaptionsError(
+            f"Line {number} should hold the times of a cue, as 00:01:02.500 --> 00:01:04.000."
+        )
     from_ms, to_ms = _ms(*found.groups()[:4]), _ms(*found.groups()[4:8])
     if to_ms <= from_ms:
         raise UnreadableCaptionsError(f"In line {block[0][0]} a cue ends before it begins.")
@@ -86,6 +100,6 @@ def _check(cues: list[Cue]) -> None:
         raise UnreadableCaptionsError("There is no cue in this file.")
     if len(cues) > MOST_CUES:
         raise UnreadableCaptionsError(f"A transcript has at most {MOST_CUES:,} cues.")
-    for before, after in zip(cues, cues[1:], strict=False):
+    for before, after in pairwise(cues):
         if after.from_ms < before.from_ms:
             raise UnreadableCaptionsError("The cues are not in the order of their times.")

@@ -33,9 +33,7 @@ def keep_captions(by: User, recording: Recording, content: bytes) -> bool:
         file.flush()
         recordings_store().keep(key, Path(file.name), media_type=CAPTIONS_TYPE)
     with transaction.atomic():
-        is_kept = bool(
-            Recording.objects.filter(pk=recording.pk, state=RecordingState.READY).update(captions_key=key)
-        )
+        is_kept = bool(Recording.objects.filter(pk=recording.pk, state=RecordingState.READY).update(captions_key=key))
         if is_kept:
             record_act(by, CAPTIONED, recording)
     if not is_kept:

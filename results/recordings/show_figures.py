@@ -10,13 +10,19 @@ from ..models import CallFigures, Recording, as_clock
 from .clocks import as_fine_clock, as_seconds, say_duration
 
 MOST_LISTED = 200
-# Each kind of event, as it is called and explained beside the waveform, and which of them is told first.
+# Each kind of event of scoring/turns.py, as it is called and explained beside the waveform, the first told first.
 KINDS = {
-    "latency": ("Reply latency", "from the end of a turn to the beginning of the reply"),
-    "silence": ("Silence over 3 s", "nobody is heard"),
-    "overlap": ("Overlap", "both are heard"),
+    "reply": ("Replies", "from the end of the tester’s speech to the beginning of Emma’s"),
+    "silence": ("Silences over 3 s", "nobody is heard"),
+    "overlap": ("Overlaps", "both are heard, one came in on the other"),
     "monologue": ("Longest monologue", "Emma’s longest turn"),
+    "early": ("Interruptions by Emma", "she began long before the tester’s end: no reply, so its timing is left out"),
+    "joined": ("Replies across a cut", "something was not recorded in between, so the timing is left out"),
+    "back_channel": ("Back-channels", "a short sound while the other goes on; it takes no turn"),
 }
+
+
+_NAMES = {"tester": "the tester", "emma": "Emma", "": ""}
 
 
 @dataclass(frozen=True)
@@ -26,6 +32,8 @@ class ShownEvent:
     kind: str
     label: str
     who: str
+    yielded: str
+    value_ms: int
     from_ms: int
     to_ms: int
     from_words: str
@@ -45,7 +53,16 @@ class ShownEvent:
 
     @property
     def lasts(self) -> str:
-        return say_duration(max(0, self.to_ms - self.from_ms))
+        """What was measured; a reply that began before the other had ended is so much early."""
+        return say_duration(self.value_ms) if self.value_ms >= 0 else f"{say_duration(-self.value_ms)} early"
+
+    @property
+    def by_whom(self) -> str:
+        """Who came in on whom, and who yielded, where the kind alone does not say it."""
+        if self.kind == "overlap":
+            ended = f"{_NAMES[self.yielded]} yielded" if self.yielded else "both ended together"
+            return f"{_NAMES[self.who]} came in, {ended}"
+        return _NAMES[self.who] if self.kind == "back_channel" else ""
 
 
 @dataclass(frozen=True)
@@ -88,15 +105,17 @@ def show_figures(figures: CallFigures, recording: Recording) -> Measured:
 
 def _figures_in_words(figures: CallFigures) -> list[Figure]:
     n = figures.turn_count or 0
-    replies = f"{n} repl{'y' if n == 1 else 'ies'} of Emma"
+    replies = f"n = {n} repl{'y' if n == 1 else 'ies'}"
     yields = _yields(figures)
     return [
-        Figure("Reply latency, median", _length(figures.latency_median_ms), replies, "latency"),
-        Figure("Reply latency, 95th percentile", _length(figures.latency_p95_ms), replies, "latency"),
+        Figure("Reply latency, median", _length(figures.latency_median_ms), replies, "reply"),
+        Figure("Reply latency, 95th percentile", _length(figures.latency_p95_ms), replies, "reply"),
         Figure("Silences over 3 s", _count(figures.silence_count), _in_all(figures.silence_ms), "silence"),
         Figure("Overlaps", _count(figures.overlap_count), yields, "overlap"),
         Figure("Emma’s share of talk", _share(figures.emma_share), "of all that is said", ""),
-        Figure("Emma’s longest monologue", _length(figures.longest_monologue_ms), "without a turn between", "monologue"),
+        Figure(
+            "Emma’s longest monologue", _length(figures.longest_monologue_ms), "without a turn between", "monologue"
+        ),
     ]
 
 
@@ -143,7 +162,9 @@ def _event_of(event: dict[str, object]) -> ShownEvent:
     return ShownEvent(
         kind=kind,
         label=KINDS.get(kind, (kind, ""))[0],
-        who=str(event.get("who", "")),
+        who=str(event.get("who") or ""),
+        yielded=str(event.get("yielded") or ""),
+        value_ms=int(str(event.get("value_ms", int(str(event["to_ms"])) - int(str(event["from_ms"]))))),
         from_ms=int(str(event["from_ms"])),
         to_ms=int(str(event["to_ms"])),
         from_words=str(event["from"]),

@@ -98,6 +98,11 @@ class Player:
         return f"Moments stand {abs(offset_ms) / 1000:.1f} s {which} than the call clock has them."
 
     @property
+    def latest_note(self) -> int:
+        """The key of the note that came last: the form for the next one is another one then."""
+        return max((each.note.pk for each in self.notes), default=0)
+
+    @property
     def lanes(self) -> list[str]:
         """Who is heard in which lane of the waveform, the tester always above."""
         if self.recording.is_two_sided:
@@ -147,7 +152,7 @@ def show_recording(
         notes=[_shown(note, user) for note in notes_shown_to(user, recording)],
         cuts=_cuts_in(recording),
         measured=_measured(recording),
-        note_form=note_form if note_form is not None else NoteForm(None, recording, auto_id="note_%s"),
+        note_form=note_form if note_form is not None else NoteForm(None, recording),
         may_align=may_align(user, recording),
         may_caption=may_caption(user, recording),
         is_own=recording.tester_id == user.pk,
@@ -197,5 +202,3 @@ def _cuts_in(recording: Recording) -> list[Cut]:
 def _measured(recording: Recording) -> Measured | None:
     figures = CallFigures.objects.filter(recording=recording).first() if recording.is_playable else None
     return show_figures(figures, recording) if figures else None
-
-

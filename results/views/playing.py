@@ -26,7 +26,7 @@ from ..recordings.give_links import give_links
 from ..recordings.keep_captions import keep_captions, may_caption, transcript_of
 from ..recordings.note_on_recording import NOTED_BY_ONE, note_on_recording, withdraw_note
 from ..recordings.playing_forms import AlignForm, CaptionsForm, NoteForm
-from ..recordings.show_recording import moments_of, show_recording
+from ..recordings.show_recording import Place, moments_of, show_recording
 from .addresses import is_for_a_part
 
 TOO_MANY = "That was a lot within a few minutes. Your words are still here: add them a little later."
@@ -88,7 +88,7 @@ def recording_notes(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
     found = _playable(request, uuid)
     if request.method != "POST":
         return redirect(found)
-    form = NoteForm(request.POST, found, auto_id="note_%s")
+    form = NoteForm(request.POST, found)
     if not form.is_valid():
         return _changed(request, found, status=422, note_form=form)
     try:
@@ -171,9 +171,10 @@ def _playable(request: UserRequest, uuid: uuids.UUID) -> Recording:
     return get_object_or_404(seen, pk=uuid)
 
 
-def begins_at(request: UserRequest) -> int | None:
-    """Where `?t=` asks to begin, in milliseconds: 83, 83.5 or 1:23."""
-    return read_clock(request.GET.get("t", ""))
+def begins_at(request: UserRequest) -> Place | None:
+    """Where `?t=` asks to begin: 83, 83.5 or 1:23."""
+    at_ms = read_clock(request.GET.get("t", ""))
+    return None if at_ms is None else Place(at_ms)
 
 
 def _first_fault(form: AlignForm) -> str:
@@ -196,7 +197,8 @@ def _page(request: UserRequest, found: Recording, *, status: int = 200, **shown:
     context = {
         "player": show_recording(request.user, found, **shown),
         "recording": found,
-        "begins_at_ms": begins_at(request),
+        "looks_after": found.is_looked_after_by(request.user),
+        "begins_at": begins_at(request),
         "results": results.select_related("script_version", "build").order_by("id"),
     }
     return render(request, "results/recording.html", context, status=status)

@@ -21,6 +21,7 @@ from emma_eval.accounts.roles import OPENED_OR_SENT, Role, UserRequest, for_role
 from ..comments.show_thread import show_thread
 from ..filing.typed import number_in
 from ..models import Hold, Result, Review
+from ..recordings.show_recording import recordings_beside
 from ..review.blind import REVIEWERS
 from ..review.file_review import CorrectedMeanwhileError, file_review, tags_of
 from ..review.hold_result import begin_review, let_go
@@ -42,6 +43,7 @@ from ..review.take_next import take_next
 from ..show_result import Shown, show_result
 from .by_script import object_with_fields, refuse
 from .filing import SeeOther
+from .playing import begins_at
 
 MOST_BYTES_OF_A_DRAFT = 50_000
 CLOSED = (OwnResultError, FiledError, AllInError, HeldError)
@@ -162,7 +164,14 @@ def _show(
         hold=Hold.objects.in_force(timezone.now()).filter(result=result, reviewer=request.user).first(),
         **{"why_closed": _why_closed(request, result), **more},
     )
-    context = {"page": page, "form": form, "result": result, "thread": show_thread(request.user, result)}
+    context = {
+        "page": page,
+        "form": form,
+        "result": result,
+        "thread": show_thread(request.user, result),
+        "recordings": recordings_beside(request.user, result),
+        "begins_at": begins_at(request),
+    }
     return render(request, "results/review.html", context, status=status)
 
 

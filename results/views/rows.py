@@ -17,12 +17,14 @@ from ..listing.choices import choices_for
 from ..listing.filter_form import FilterForm
 from ..listing.list_results import Asked, list_results, read_asked
 from ..models import GoldAnswer, Result
+from ..recordings.show_recording import recordings_beside
 from ..review.gold import may_become_gold
 from ..review.show_reviews import show_reviews
 from ..show_result import show_result
 from ..tickets.show_tickets import FOLLOWERS, tickets_of
 from .addresses import clean_address, is_for_a_part
 from .heads import Head, head_of
+from .playing import begins_at
 
 
 @require_safe
@@ -76,6 +78,8 @@ def result(request: UserRequest, pk: int) -> HttpResponse:
     page = {
         "shown": shown,
         "result": shown.result,
+        "recordings": recordings_beside(request.user, shown.result),
+        "begins_at": begins_at(request),
         "reviews": show_reviews(request.user, shown.result),
         "thread": show_thread(request.user, shown.result),
         "tickets": tickets_of(request.user, shown.result),

@@ -148,7 +148,7 @@ const ACTS = {
   e: () => { change(); saveSoon(); return true; },
   r: () => { part("reason").focus(); return true; },
   o: () => { part("recording")?.click(); return true; },
-  l: () => { form.requestSubmit(part("leave")); return true; },
+  x: () => { form.requestSubmit(part("leave")); return true; },
   ArrowDown: () => walk(1),
   ArrowUp: () => walk(-1),
 };
