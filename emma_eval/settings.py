@@ -306,6 +306,7 @@ S3_BUCKET = _said("EMMA_S3_BUCKET")
 S3_REGION = _said("EMMA_S3_REGION", "us-east-1")
 LINKS_HOLD_S = 900  # how long a signed link to a file, or for sending one, opens it
 UNFINISHED_UPLOADS_ARE_KEPT_DAYS = 7
+OLD_VERSIONS_ARE_KEPT_DAYS = 30  # of removed recordings, in a bucket that keeps versions
 
 
 def _s3_endpoint() -> str:
@@ -554,7 +555,7 @@ RECORDINGS_KEPT_DAYS = _number("EMMA_RECORDINGS_KEPT_DAYS", 0, 0, 36_500)  # sin
 AUTOSAVES_A_MINUTE = 120  # of one person; a page that is typed on without a pause saves forty times
 RECORDER_ASKS_A_MINUTE = 600  # of one person, beside calls: two for each chunk of four seconds, more to catch up
 TELLINGS_A_MINUTE = 300  # of one person, beside calls: a press of a button is told at once
-PARTS_ASKED_A_MINUTE = 600  # of one person, beside uploads: at 8 MiB a part that is 80 MB a second
+PARTS_ASKED_A_MINUTE = 1200  # of one person, beside uploads: at 8 MiB a part that is 160 MB a second
 LINKS_A_MINUTE = 120  # of one person, to recordings: they are renewed once in some minutes, and after a fault
 API_REFUSALS_A_MINUTE = 60  # of one address, without a token that opens something
 REST_FRAMEWORK = {
@@ -649,6 +650,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": crontab(day_of_week="sun", hour="4", minute="50"),
     },
     "forget old exports": {"task": "results.forget_exports", "schedule": 3600.0},
+    "look after recordings": {"task": "results.look_after_recordings", "schedule": crontab(hour="5", minute="15")},
     "finish abandoned recordings": {"task": "results.finish_abandoned_recordings", "schedule": 3600.0},
     "forget old deliveries": {"task": "webhooks.forget_deliveries", "schedule": 3600.0},
     "work out agreement": {"task": "results.work_out_agreement", "schedule": 300.0, "options": {"expires": 300}},

@@ -19,8 +19,10 @@ from .export.order_file import MAKE_FILE
 from .filing import forget_old as forgetting
 from .old_sheet import keep_upload, large_sheets
 from .recordings import forget_recordings as old_recordings
+from .recordings.ask_for_copy import COPY_LINK
 from .recordings.empty_folder import empty_folder
 from .recordings.finish_recording import finish_abandoned
+from .recordings.hand_over import MAKE_READY
 from .recordings.remove_recording import EMPTY
 from .recordings.store import recordings_store
 from .recordings.sweep_strays import sweep_strays
@@ -82,6 +84,33 @@ def work_out_agreement() -> None:
 def finish_abandoned_recordings() -> None:
     """Have recordings made ready whose page never came back. May run at any time and twice."""
     finish_abandoned(recordings_store(), timezone.now())
+
+
+@handles(COPY_LINK, waits_for_others=True)
+def copy_recording_link(recording: str) -> None:
+    """Copy the recording behind a link. Run twice, it is copied once."""
+    from .recordings.copy_link import copy_link  # with all that speaks to other hosts: no page needs it
+
+    copy_link(recording)
+
+
+@handles(MAKE_READY, waits_for_others=True)
+def make_recording_ready(recording: str) -> None:
+    """Make a recording ready to be played. Run twice, it is made once."""
+    from .recordings.make_ready import make_ready  # with all that reads media: no page needs it
+
+    make_ready(recording, recordings_store())
+
+
+@shared_task(name="results.look_after_recordings")
+def look_after_recordings() -> None:
+    """Clear away what recordings were made of, and find those nobody works on. May run at any time and twice."""
+    from .recordings import clear_sent, give_up_stuck
+
+    cleared = clear_sent.clear_what_was_left(recordings_store(), timezone.now())
+    stuck = give_up_stuck.give_up_stuck()
+    if cleared or stuck:
+        log.info("cleared up after %s recordings; %s could not be made ready", cleared, stuck)
 
 
 @handles(MAKE_FILE)

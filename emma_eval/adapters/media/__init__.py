@@ -4,15 +4,21 @@ Nothing that a stranger sent is opened in the process that asks: a child does it
 with no environment and no secret, and with the few kinds of file that are taken here. It may die of what it reads.
 """
 
-from .asking import look_into, sound_of
-from .kinds import RATE_HZ, BadMediaError, InterruptedWorkError, Media, Sound
+from .asking import draw_thumbnail, join_takes, look_into, sound_of, take_in
+from .kinds import RATE_HZ, BadMediaError, InterruptedWorkError, Joined, Media, Run, Segment, Sound
 
 __all__ = [
     "RATE_HZ",
     "BadMediaError",
     "InterruptedWorkError",
+    "Joined",
     "Media",
+    "Run",
+    "Segment",
     "Sound",
+    "draw_thumbnail",
+    "join_takes",
     "look_into",
     "sound_of",
+    "take_in",
 ]

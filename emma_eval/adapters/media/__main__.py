@@ -7,22 +7,20 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import sys
 import threading
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from .kinds import BAD_MEDIA, NO_MEMORY, BadMediaError
-
-_NICE = 5
+from .bounds import limit
+from .kinds import BAD_MEDIA, NO_MEMORY, BadMediaError, Run
 
 
 def main() -> int:
     request = json.loads(sys.stdin.buffer.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _limit(request)
+    limit(**request["limits"])
     try:
         answer, code = _do(request), 0
     except BadMediaError as fault:
@@ -40,21 +38,9 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _limit(request: dict[str, Any]) -> None:
-    cpu_s = int(request["cpu_s"])
-    for what, most in (
-        (resource.RLIMIT_AS, int(request["memory_bytes"])),
-        (resource.RLIMIT_CPU, cpu_s),
-        (resource.RLIMIT_FSIZE, int(request["file_bytes"])),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        resource.setrlimit(what, (most, most))
-    os.nice(_NICE)
-
-
 def _do(request: dict[str, Any]) -> dict[str, Any]:
     """What it loads, it loads here: each act what it needs."""
-    path = Path(request["path"])
+    path, folder = Path(request["path"]), Path(request.get("folder", ""))
     match request["act"]:
         case "sound":
             from .hearing import write_sound
@@ -65,6 +51,20 @@ def _do(request: dict[str, Any]) -> dict[str, Any]:
             from .looking import look
 
             return asdict(look(path))
+        case "join":
+            from .joining import join
+
+            runs = [Run(**{**run, "path": Path(run["path"])}) for run in request["runs"]]
+            joined = join(runs, folder)
+            return asdict(joined) | {"path": joined.path.name}
+        case "take in":
+            from .taking_in import take_in
+
+            return {"name": take_in(path, folder).name}
+        case "draw":
+            from .picturing import draw
+
+            return {"drawn": draw(path, folder / "thumbnail.jpg", request["lasts_s"])}
         case act:
             raise ValueError(act)
 

@@ -9,13 +9,24 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
-from .kinds import BAD_MEDIA, NO_MEMORY, SOUND_HEAD, BadMediaError, InterruptedWorkError, Media, Sound
+from .kinds import (
+    BAD_MEDIA,
+    NO_MEMORY,
+    SOUND_HEAD,
+    BadMediaError,
+    InterruptedWorkError,
+    Joined,
+    Media,
+    Run,
+    Segment,
+    Sound,
+)
 
 log = logging.getLogger(__name__)
 
@@ -23,6 +34,7 @@ MEMORY_BYTES = 1536 * 1024**2
 LARGEST_FILE_BYTES = 9 * 1024**3
 LOOK_CPU_S = 60
 SOUND_CPU_S = 2 * 3600
+MAKING_CPU_S = 3 * 3600
 BEAT_S = 5.0
 
 TOO_MUCH = "Reading the file takes more time or memory than a recording may: save it in a simpler form and send that."
@@ -51,6 +63,31 @@ def sound_of(path: Path) -> Iterator[Sound]:
     with _child("sound", path, SOUND_CPU_S, {}) as child:
         yield from _stretches(cast(IO[bytes], child.process.stdout))
         child.answer()
+
+
+def join_takes(runs: Sequence[Run], folder: Path, beat: Beat = no_beat) -> Joined:
+    """Join what was recorded of a call into one file in this folder, end to end, copied wherever that can be.
+
+    What can't be read is left out. BadMediaError where nothing can be read.
+    """
+    asked = [asdict(run) | {"path": str(run.path.absolute())} for run in runs]
+    said = ask("join", folder, cpu_s=MAKING_CPU_S, beat=beat, folder=folder.absolute(), runs=asked)
+    return Joined(folder / said["path"], [Segment(**each) for each in said["segments"]], said["unread"])
+
+
+def take_in(path: Path, folder: Path, beat: Beat = no_beat) -> Path:
+    """Make a file in this folder that browsers play and seek in, of what was sent, copied wherever that can be.
+
+    BadMediaError, in words for its sender, for what is no recording or can't be brought into such a form.
+    """
+    said = ask("take in", path, cpu_s=MAKING_CPU_S, beat=beat, folder=folder.absolute())
+    return folder / str(said["name"])
+
+
+def draw_thumbnail(path: Path, folder: Path, lasts_ms: int) -> Path | None:
+    """Write a JPEG of a frame that is not black; None where there is no picture."""
+    said = ask("draw", path, cpu_s=LOOK_CPU_S, folder=folder.absolute(), lasts_s=lasts_ms / 1000)
+    return folder / "thumbnail.jpg" if said["drawn"] else None
 
 
 def ask(act: str, path: Path, *, cpu_s: float, beat: Beat = no_beat, **more: object) -> dict[str, Any]:
@@ -88,7 +125,7 @@ class _Child:
         log.warning("reading a media file ended with %s: %s", code, self.words.read()[-2000:].decode(errors="replace"))
         if code == NO_MEMORY or -code in _TOO_MUCH:
             return BadMediaError(TOO_MUCH)
-        if -code in _ITS_OWN_FAULT:
+        if code > 0 or -code in _ITS_OWN_FAULT:
             return BadMediaError(UNREADABLE)
         return InterruptedWorkError(f"reading a media file was interrupted: {code}")
 
@@ -115,7 +152,7 @@ def _child(act: str, path: Path, cpu_s: float, more: Mapping[str, object]) -> It
 
 def _give(process: subprocess.Popen[bytes], act: str, path: Path, cpu_s: float, more: Mapping[str, object]) -> None:
     limits = {"cpu_s": int(cpu_s), "memory_bytes": MEMORY_BYTES, "file_bytes": LARGEST_FILE_BYTES}
-    request = {"act": act, "path": str(path.absolute()), **limits, **more}
+    request = {"act": act, "path": str(path.absolute()), "limits": limits, **more}
     asked = cast(IO[bytes], process.stdin)
     try:
         asked.write(json.dumps(request, default=str).encode() + b"\n")

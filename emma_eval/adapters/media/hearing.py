@@ -31,7 +31,6 @@ def write_sound(path: Path, to: IO[bytes]) -> None:
 
 def frames_of(container: Any, track: Any) -> Iterator[Any]:
     """All frames that can be decoded; a broken packet costs what was in it."""
-    track.codec_context.thread_count = 1
     for packet in packets_of(container, track):
         try:
             yield from packet.decode()

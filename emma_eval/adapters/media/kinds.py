@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -56,3 +58,34 @@ class Media:
     sound_tracks: int
     is_played_by_browsers: bool
     has_variable_frame_rate: bool
+
+
+@dataclass(frozen=True)
+class Run:
+    """A part of a take in which no byte is missing: a file that begins with the head of its take.
+
+    `began_at_ms` is when the take began, on the clock of the call; `is_first` says that this is its beginning.
+    """
+
+    path: Path
+    take: int
+    began_at_ms: int
+    is_first: bool = True
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A stretch of the call and where it is found in the file."""
+
+    file_ms: int
+    call_ms: int
+    lasts_ms: int
+
+
+@dataclass(frozen=True)
+class Joined:
+    """The file that was made of runs, what of the call is in it, and how many runs could not be read."""
+
+    path: Path
+    segments: Sequence[Segment]
+    unread: int

@@ -40,6 +40,8 @@ def opened(path: Path) -> Iterator[InputContainer]:
         raise BadMediaError(DAMAGED) from fault
     with container:
         _refuse_what_is_too_much(container)
+        for stream in (*container.streams.video, *container.streams.audio):
+            stream.codec_context.thread_count = 1
         yield container
 
 

@@ -1,0 +1,37 @@
+"""Make what was sent or copied playable, in the child: by what it is, not by what it is called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .kinds import BadMediaError
+from .looking import look
+from .opening import DAMAGED, opened, packets_of, picture_track, sound_track
+from .writing import Source, Stretch, plan_for, write
+
+
+def take_in(path: Path, out_folder: Path) -> Path:
+    """The playable file: re-muxed always, which drops all else that it held; encoded where no browser plays it."""
+    media = look(path)
+    lasts_s = media.duration_ms / 1000
+    with opened(path) as container:
+        plan = plan_for(picture_track(container), sound_track(container), lasts_s)
+    begins_s = _begins_s(path)
+    out = out_folder / f"media.{plan.container}"
+    write([Source(path, [Stretch(begins_s, begins_s + lasts_s, 0.0)])], out, plan)
+    return out
+
+
+def _begins_s(path: Path) -> float:
+    """When what is played begins. Players count from there; what lies before zero is no more than a codec's run-up."""
+    first: dict[str, float] = {}
+    with opened(path) as container:
+        tracks = [each for each in (picture_track(container), sound_track(container)) if each is not None]
+        for number, packet in enumerate(packets_of(container, *tracks)):
+            if packet.pts is not None:
+                first.setdefault(packet.stream.type, float(packet.pts * packet.time_base))
+            if len(first) == len(tracks) or number > 5000:
+                break
+    if not first:
+        raise BadMediaError(DAMAGED)
+    return max(0.0, min(first.values()))
