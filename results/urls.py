@@ -25,6 +25,7 @@ from .views import (
     sheet,
     tickets,
     todo,
+    uploads,
 )
 
 urlpatterns = [
@@ -63,6 +64,10 @@ urlpatterns = [
     path("recordings/<uuid:uuid>/remove/", removal.recording_remove, name="recording_remove"),
     path("recordings/<uuid:uuid>/watches/", removal.recording_watches, name="recording_watches"),
     path("recordings/<uuid:uuid>/captions/", playing.recording_captions, name="recording_captions"),
+    path("recordings/new/", uploads.upload_new, name="upload_new"),
+    path("recordings/<uuid:uuid>/parts/", uploads.upload_parts, name="upload_parts"),
+    path("recordings/<uuid:uuid>/parts/finish/", uploads.upload_finish, name="upload_finish"),
+    path("recordings/<uuid:uuid>/parts/drop/", uploads.upload_drop, name="upload_drop"),
     path("drafts/<uuid:uuid>/", filing.draft, name="draft"),
     path("drafts/<uuid:uuid>/file/", filing.draft_file, name="draft_file"),
     path("drafts/<uuid:uuid>/merge/", filing.draft_merge, name="draft_merge"),

@@ -6,6 +6,8 @@ import uuid as uuids
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.conf import settings
+
 from emma_eval.accounts.models import User
 from scripts_catalog.models import Build, Script, Site
 
@@ -66,6 +68,7 @@ class ShownCall:
     other_scripts: tuple[Script, ...]
     new_moment: str
     most_moments: int = MOST_MOMENTS
+    recordings_kept_days: int = 0
     most_characters: int = MOST_MOMENT_CHARACTERS
 
     @property
@@ -94,6 +97,11 @@ class ShownCall:
     @property
     def is_full(self) -> bool:
         return len(self.moments) + len(self.withdrawn) >= MOST_MOMENTS
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether what is recorded of it is for the trained alone."""
+        return any(each.run.is_safety or each.run.script.is_safety for each in self.runs)
 
     @property
     def has_results(self) -> bool:
@@ -126,6 +134,7 @@ def show_call(user: User, call: Call, now: datetime) -> ShownCall:
         builds=tuple(Build.objects.all()),
         other_scripts=tuple(others.select_related("latest").order_by("latest__title")),
         new_moment=str(uuids.uuid4()),
+        recordings_kept_days=settings.RECORDINGS_KEPT_DAYS,
     )
 
 

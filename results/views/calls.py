@@ -18,6 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from emma_eval.accounts import throttle
 from emma_eval.accounts.by_the_minute import at_most
+from emma_eval.accounts.middleware import TO_RECORD
 from emma_eval.accounts.roles import Role, UserRequest, for_roles
 from scripts_catalog.models import Build, Script, ScriptQuerySet, Site
 
@@ -45,6 +46,7 @@ from ..live_call.telling import (
 )
 from ..live_call.wait_for_results import set_aside
 from ..models import Call, Run
+from ..recordings.show_recordings import show_recordings
 from .by_script import refuse
 
 MOST_BYTES_OF_A_BATCH = 500_000
@@ -97,7 +99,11 @@ def call(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
     now = timezone.now()
     shown = show_call(request.user, own_call(request, uuid), now)
     told = json.dumps(_told(Kept(shown.call), now), cls=DjangoJSONEncoder)
-    return render(request, "results/call.html", {"shown": shown, "call": shown.call, "told": told})
+    recordings = show_recordings(shown.call, now)
+    context = {"shown": shown, "call": shown.call, "told": told, "recordings": recordings}
+    answer = render(request, "results/call.html", context)
+    answer.headers["Permissions-Policy"] = TO_RECORD
+    return answer
 
 
 @never_cache

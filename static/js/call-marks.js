@@ -120,7 +120,7 @@ const forget = (call, settled) => Promise.all([...settled].map(([name, { value, 
   why ? keep(call, name, { ...value, why }).catch(() => {}) : copies.removeIf(keyOf(call, name), value)
 )));
 
-window.callMarks = { user, read, keep, drop, tell, token, leastAge, mayBeCleared };
+window.callMarks = { user, read, keep, drop, tell, token, leastAge, kindOf, mayBeCleared };
 
 // --- what an earlier page left ---------------------------------------------------------------------------
 
@@ -205,3 +205,6 @@ async function mayBeCleared() {
 addEventListener("online", () => { failures = 0; sendLeft(); });
 addEventListener("focus", () => { if (failures) sendLeft(); });
 sendLeft();
+
+// What an earlier page recorded is sent from any page; what does that is fetched only where there is something.
+if (localStorage.getItem(`emma-recordings:${user}`)) import(document.body.dataset.sendsRecordings);

@@ -330,7 +330,7 @@ function end(at) {
 
 // With one result to file, on to its form at once; but never away from something that is still unsent.
 function leaveOnceAllIsTold() {
-  if (isLeaving && !unsent().length && endedAt() !== null) location.assign(part("file").href);
+  if (isLeaving && !window.callRecorder?.isHolding && !unsent().length && endedAt() !== null) location.assign(part("file").href);
 }
 
 function reopen() {
@@ -434,6 +434,7 @@ function sayWhereItEnded(state) {
 function show() {
   const state = stateNow();
   sayWhereItEnded(state);
+  const isOther = root.dataset.state !== state;
   root.dataset.state = state;
   for (const element of parts("when")) element.hidden = !element.dataset.when.split(" ").includes(state);
   showCallLink();
@@ -441,6 +442,7 @@ function show() {
   showMoments(state);
   showClock();
   showStanding();
+  if (isOther) document.dispatchEvent(new CustomEvent("call:state", { detail: state }));
   leaveOnceAllIsTold();
 }
 
@@ -738,6 +740,9 @@ document.addEventListener("keydown", (event) => {
 
 // What stands in for this script goes.
 const dress = (within) => parts("unscripted", within).forEach((element) => element.remove());
+
+// For what else stands on this page and goes by the call: its recorder.
+window.callPage = { clock, state: stateNow, leaveIfDone: leaveOnceAllIsTold };
 
 // --- start --------------------------------------------------------------------------------------------------------------------
 

@@ -67,6 +67,7 @@ document.addEventListener("submit", async (event) => {
   if (!target.matches("[data-signs-out]")) return;
   event.preventDefault();
   if (await window.callMarks?.mayBeCleared() === false) return;
+  if (await window.keptRecordings?.mayBeCleared() === false) return;
   isOver = true;
   await withinReason(act("readwrite", (store) => store.delete(allFrom(own)))); // what others left waits for them
   target.submit();
