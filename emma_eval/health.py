@@ -124,6 +124,8 @@ def _worker() -> Finding:
 
 
 def _recordings() -> Finding:
+    if settings.S3_BUCKET:
+        return Finding("recordings", True, f"kept in the bucket {settings.S3_BUCKET}", needed=False)
     folder = settings.RECORDINGS_DIR
     if not (folder.is_dir() and os.access(folder, os.W_OK)):
         return Finding("recordings", False, f"no folder to write to at {folder}", needed=False)
@@ -150,6 +152,17 @@ def _strangers() -> Finding:
         return Finding("bucket's door", False, "closed, but its public access block is off: turn it on", needed=False)
     block = "its public access block is on" if closed.block_is_on else "its server tells of no public access block"
     return Finding("bucket's door", True, f"closed to strangers; {block}", needed=False)
+
+
+def _pages_at_the_bucket() -> Finding:
+    """Only for people at a terminal: browsers bring recordings there themselves, if its server lets our pages in."""
+    bucket = bucket_of_this_site(PATIENCE_S)
+    if bucket is None:
+        return Finding("bucket's pages", True, "there is no bucket", needed=False)
+    if bucket.lets_in(settings.ORIGIN):
+        return Finding("bucket's pages", True, f"pages of {settings.ORIGIN} may send and play files", needed=False)
+    words = f"pages of {settings.ORIGIN} are turned away: run manage.py recordings_bucket"
+    return Finding("bucket's pages", False, words, needed=False)
 
 
 def _sign_on() -> Finding:
@@ -190,6 +203,7 @@ SLOW_PROBES: tuple[Probe, ...] = (
     ("web server", _web),
     ("workers", _worker),
     ("bucket's door", _strangers),
+    ("bucket's pages", _pages_at_the_bucket),
     ("sign-on", _sign_on),
 )
 NEEDED = frozenset({"database", "migrations"})

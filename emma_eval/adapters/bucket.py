@@ -10,8 +10,10 @@ from typing import IO, Any
 
 import boto3
 from botocore import UNSIGNED
+from botocore.awsrequest import AWSRequest
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.httpsession import URLLib3Session
 
 from .errors import NeighbourError
 
@@ -70,7 +72,7 @@ class Bucket:
         )
 
     @cached_property
-    def _as_owner(self) -> Any:
+    def as_owner(self) -> Any:
         return boto3.client(
             "s3",
             endpoint_url=self.endpoint,
@@ -92,7 +94,7 @@ class Bucket:
     def reach(self) -> None:
         """`BucketError`, unless the bucket answers to our key."""
         with _told():
-            self._as_owner.head_bucket(Bucket=self.name)
+            self.as_owner.head_bucket(Bucket=self.name)
 
     def is_closed(self) -> Closed:
         """Ask for its content without a key, and for its public access block."""
@@ -103,37 +105,50 @@ class Bucket:
         try:
             self._as_stranger.list_objects_v2(Bucket=self.name, MaxKeys=1)
         except ClientError as told:
-            return _code(told) in REFUSED
+            return code_of(told) in REFUSED
         return False
 
     def _block_is_on(self) -> bool | None:
         try:
-            answer = self._as_owner.get_public_access_block(Bucket=self.name)
+            answer = self.as_owner.get_public_access_block(Bucket=self.name)
         except ClientError as told:
-            if _code(told) in HAS_NO_BLOCK | REFUSED:
+            if code_of(told) in HAS_NO_BLOCK | REFUSED:
                 return None
-            if _code(told) == IS_OPEN:
+            if code_of(told) == IS_OPEN:
                 return False
             raise
         block = answer["PublicAccessBlockConfiguration"]
         return bool(block) and all(block.values())
 
+    def lets_in(self, origin: str) -> bool:
+        """Whether its server lets pages of that origin send files by signed links: asked as a browser asks it."""
+        asked = {
+            "Origin": origin,
+            "Access-Control-Request-Method": "PUT",
+            "Access-Control-Request-Headers": "content-type,x-amz-checksum-sha256",
+        }
+        url = f"{self.as_owner.meta.endpoint_url}/{self.name}/recordings/none"
+        with _told():
+            answer = URLLib3Session(timeout=self.patience_s).send(AWSRequest("OPTIONS", url, asked).prepare())
+        is_let_in = answer.headers.get("Access-Control-Allow-Origin") in {origin, "*"}
+        return answer.status_code < 300 and is_let_in
+
     def objects(self) -> Iterator[StoredObject]:
         with _told():
-            for page in self._as_owner.get_paginator("list_objects_v2").paginate(Bucket=self.name):
+            for page in self.as_owner.get_paginator("list_objects_v2").paginate(Bucket=self.name):
                 for found in page.get("Contents", []):
                     yield StoredObject(found["Key"], found["Size"], found["ETag"].strip('"'))
 
     @contextmanager
     def open(self, key: str) -> Iterator[IO[bytes]]:
         """Its bytes, as they come."""
-        with _told(), self._as_owner.get_object(Bucket=self.name, Key=key)["Body"] as body:
+        with _told(), self.as_owner.get_object(Bucket=self.name, Key=key)["Body"] as body:
             yield body
 
     def put(self, key: str, source: IO[bytes]) -> None:
         with _told():
-            self._as_owner.upload_fileobj(source, self.name, key)
+            self.as_owner.upload_fileobj(source, self.name, key)
 
 
-def _code(told: ClientError) -> str:
+def code_of(told: ClientError) -> str:
     return str(told.response.get("Error", {}).get("Code", ""))

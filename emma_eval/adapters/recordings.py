@@ -6,6 +6,7 @@ the size and the SHA-256 of what may be sent. Sizes are bytes, a SHA-256 is 64 h
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -13,6 +14,9 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from .errors import NeighbourError
+
+MOST_KEY_CHARACTERS = 200
+_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*(?:/[A-Za-z0-9_][A-Za-z0-9._-]*)*")
 
 
 class StoreError(NeighbourError):
@@ -27,6 +31,12 @@ class NotKeptError(StoreError):
 
 class StoreFullError(StoreError):
     """There is no room left."""
+
+
+class NoSuchKeyError(StoreError):
+    """Nothing is kept under such a name, by whomever it was made up."""
+
+    may_retry = False
 
 
 class MismatchError(StoreError):
@@ -63,6 +73,20 @@ class SentPart:
     size: int
     etag: str
     sha256: str
+
+
+def checked_key(key: str) -> str:
+    """The key of an object that can be; none leads anywhere but under where recordings are."""
+    if len(key) > MOST_KEY_CHARACTERS or not _KEY.fullmatch(key):
+        raise NoSuchKeyError("Recordings have no such names.")
+    return key
+
+
+def checked_prefix(prefix: str) -> str:
+    """How the keys of several objects begin; nothing is how all of them do."""
+    if prefix:
+        checked_key(prefix.removesuffix("/"))
+    return prefix
 
 
 class Store(Protocol):

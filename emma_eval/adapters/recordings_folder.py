@@ -19,13 +19,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Protocol
 
-from .recordings import Kept, Link, MismatchError, NotKeptError, SentPart, StoreError, StoreFullError
+from .recordings import (
+    Kept,
+    Link,
+    MismatchError,
+    NoSuchKeyError,
+    NotKeptError,
+    SentPart,
+    StoreError,
+    StoreFullError,
+    checked_key,
+    checked_prefix,
+)
 from .recordings_links import Right, read, sign
 
 ARRIVING = ".arriving"
 PIECE = 64 * 1024
-_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*(?:/[A-Za-z0-9_][A-Za-z0-9._-]*)*")
-_PREFIX = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9._-]*/?)*")
 _UPLOAD = re.compile(r"[0-9a-f]{32}")
 _PART = re.compile(r"([0-9]{5})-([0-9a-f]{64})")
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -59,20 +68,21 @@ class FolderStore:
     address: Callable[[str], str]
     known_secrets: tuple[str, ...] = field(default=(), repr=False)
     now: Callable[[], float] = time.time
+    unfinished_s: int = 7 * 24 * 3600
 
     # --- links -----------------------------------------------------------------------------------
 
     def put_link(self, key: str, *, size: int, media_type: str, sha256: str, holds_s: int) -> Link:
-        right = Right("put", _known(key), self._until(holds_s), media_type=media_type, size=size, sha256=sha256)
+        right = Right("put", checked_key(key), self._until(holds_s), media_type=media_type, size=size, sha256=sha256)
         return Link(self._link(right), {"Content-Type": media_type})
 
     def get_link(self, key: str, *, media_type: str, holds_s: int, saved_as: str = "") -> str:
-        right = Right("get", _known(key), self._until(holds_s), media_type=media_type, saved_as=saved_as)
+        right = Right("get", checked_key(key), self._until(holds_s), media_type=media_type, saved_as=saved_as)
         return self._link(right)
 
     def part_link(self, key: str, upload_id: str, number: int, *, size: int, sha256: str, holds_s: int) -> Link:
         until = self._until(holds_s)
-        right = Right("part", _known(key), until, size=size, sha256=sha256, upload_id=upload_id, number=number)
+        right = Right("part", checked_key(key), until, size=size, sha256=sha256, upload_id=upload_id, number=number)
         return Link(self._link(right), {})
 
     def right(self, token: str) -> Right:
@@ -93,23 +103,23 @@ class FolderStore:
             place = self._upload(right.key, right.upload_id) / f"{right.number:05}-{right.sha256}"
         else:
             place = self.path(right.key)
+        with _told(), self._beside(place, is_part=right.act == "part") as target:
+            _copy_checked(source, target, right.size, right.sha256)
         with _told():
             if right.act != "part":
-                place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with self._beside(place) as target:
-                _copy_checked(source, target, right.size, right.sha256)
-            if right.act == "part":
-                _forget_others(place)
-        return right.sha256 if right.act == "part" else _etag(place)
+                return _etag(place)
+            _forget_earlier(place)
+            return right.sha256
 
     # --- in parts --------------------------------------------------------------------------------
 
     def begin_parts(self, key: str, *, media_type: str) -> str:
         upload_id = secrets.token_hex(16)
+        self._forget_unfinished()
         with _told():
             folder = self.folder / ARRIVING / upload_id
             folder.mkdir(mode=0o700, parents=True)
-            (folder / "key").write_text(_known(key))
+            (folder / "key").write_text(checked_key(key))
         return upload_id
 
     def parts(self, key: str, upload_id: str) -> Sequence[SentPart]:
@@ -139,7 +149,6 @@ class FolderStore:
             paths = [found[part.number, part.etag] for part in wanted if (part.number, part.etag) in found]
             if not paths or len(paths) < len(wanted):
                 raise MismatchError("A part is missing, or is another than the one that was announced.")
-            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._beside(place) as target:
                 for path in paths:
                     with path.open("rb") as source:
@@ -151,13 +160,21 @@ class FolderStore:
             folder = self._upload(key, upload_id)
             shutil.rmtree(folder, ignore_errors=True)
 
+    def _forget_unfinished(self) -> None:
+        """What nobody went on with for days, as a bucket's lifecycle does: whoever begins something new sees to it."""
+        for left in (self.folder / ARRIVING).glob("*"):
+            with suppress(OSError):
+                if left.stat().st_mtime < self.now() - self.unfinished_s:
+                    shutil.rmtree(left) if left.is_dir() else left.unlink()
+
     def _upload(self, key: str, upload_id: str) -> Path:
         """Where the parts of an upload lie. NotKeptError for one that is over, or of another key."""
         folder = self.folder / ARRIVING / upload_id
+        checked_key(key)
         if not _UPLOAD.fullmatch(upload_id):
             raise NotKeptError("There is no such upload.")
         with _told():
-            if (folder / "key").read_text() != _known(key):
+            if (folder / "key").read_text() != key:
                 raise NotKeptError("There is no such upload of this file.")
         return folder
 
@@ -172,9 +189,7 @@ class FolderStore:
             return None
 
     def under(self, prefix: str) -> Iterator[Kept]:
-        if not _PREFIX.fullmatch(prefix):
-            raise StoreError("Recordings have no such names.")
-        above = self.folder / prefix.rpartition("/")[0]
+        above = self.folder / checked_prefix(prefix).rpartition("/")[0]
         for path, folders, names in os.walk(above):
             folders[:] = sorted(name for name in folders if name != ARRIVING)
             for name in sorted(names):
@@ -191,9 +206,9 @@ class FolderStore:
 
     def path(self, key: str) -> Path:
         """Where a file lies: within our folder, whatever its key says."""
-        place = self.folder / _known(key)
+        place = self.folder / checked_key(key)
         if not place.resolve().is_relative_to(self.folder.resolve()):
-            raise StoreError("A recording lies nowhere but in its folder.")
+            raise NoSuchKeyError("A recording lies nowhere but in its folder.")
         return place
 
     def fetch(self, key: str, path: Path) -> None:
@@ -203,7 +218,6 @@ class FolderStore:
     def keep(self, key: str, path: Path, *, media_type: str) -> Kept:
         place = self.path(key)
         with _told():
-            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with path.open("rb") as source, self._beside(place) as target:
                 shutil.copyfileobj(source, target, 1024 * 1024)
             return Kept(key, place.stat().st_size, _etag(place))
@@ -222,8 +236,12 @@ class FolderStore:
                 folder = folder.parent
 
     @contextmanager
-    def _beside(self, place: Path) -> Iterator[IO[bytes]]:
-        """A file that takes its place when the block ends well, all of it on the disk; else it never was."""
+    def _beside(self, place: Path, *, is_part: bool = False) -> Iterator[IO[bytes]]:
+        """A file that takes its place when the block ends well, all of it on the disk; else it never was.
+
+        The folder of an upload is there, or the upload is over. Any other folder is made: it may have been removed
+        with the last file in it at this very moment.
+        """
         arriving = self.folder / ARRIVING
         arriving.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = arriving / f"{secrets.token_hex(16)}.part"
@@ -232,15 +250,12 @@ class FolderStore:
                 yield target
                 target.flush()
                 os.fsync(target.fileno())
+            if not is_part:
+                place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             os.replace(path, place)
+            _bring_to_disk(place.parent)
         finally:
             path.unlink(missing_ok=True)
-
-
-def _known(key: str) -> str:
-    if len(key) > 200 or not _KEY.fullmatch(key):
-        raise StoreError("Recordings have no such names.")
-    return key
 
 
 def _etag(place: Path) -> str:
@@ -271,8 +286,19 @@ def _parts_in(folder: Path) -> list[tuple[SentPart, Path]]:
     return [found[number] for number in sorted(found)]
 
 
-def _forget_others(place: Path) -> None:
-    """An earlier part of the same number, sent with other content."""
+def _forget_earlier(place: Path) -> None:
+    """An earlier part of the same number, sent with other content. Of two at a time the later one stays."""
+    came_at = place.stat().st_mtime_ns
     for other in place.parent.glob(f"{place.name[:5]}-*"):
-        if other != place:
-            other.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            if other != place and other.stat().st_mtime_ns < came_at:
+                other.unlink()
+
+
+def _bring_to_disk(folder: Path) -> None:
+    """That a file has its name, too, outlasts a machine that dies."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

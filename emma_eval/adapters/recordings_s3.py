@@ -10,7 +10,7 @@ import base64
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -23,7 +23,17 @@ from boto3.s3.transfer import TransferConfig
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, ConnectTimeoutError, ReadTimeoutError
 
-from .recordings import Kept, Link, MismatchError, NotKeptError, SentPart, StoreError, StoreFullError
+from .recordings import (
+    Kept,
+    Link,
+    MismatchError,
+    NotKeptError,
+    SentPart,
+    StoreError,
+    StoreFullError,
+    checked_key,
+    checked_prefix,
+)
 
 MOST_REMOVED_AT_ONCE = 1000  # by one request, says S3
 MOST_PARTS = 10_000  # of one object, says S3
@@ -112,7 +122,7 @@ class S3Store:
         )
 
     def _at(self, key: str) -> dict[str, str]:
-        return {"Bucket": self.bucket, "Key": self.folder + key}
+        return {"Bucket": self.bucket, "Key": self.folder + checked_key(key)}
 
     def _sign(self, act: str, holds_s: int, **said: Any) -> str:
         with _told():
@@ -150,7 +160,10 @@ class S3Store:
     def parts(self, key: str, upload_id: str) -> Sequence[SentPart]:
         with _told():
             pages = self._client.get_paginator("list_parts").paginate(**self._at(key), UploadId=upload_id)
-            return [_sent(part) for page in pages for part in page.get("Parts", [])]
+            found = [part for page in pages for part in page.get("Parts", [])]
+        found.sort(key=lambda part: (part["PartNumber"], part["LastModified"]))
+        last = {part["PartNumber"]: _sent(part) for part in found}  # some servers list what was sent before, too
+        return list(last.values())
 
     def finish_parts(self, key: str, upload_id: str, parts: Sequence[SentPart]) -> Kept:
         """The server checks each ETag. Where the upload is over, the object says whether it was finished."""
@@ -182,21 +195,21 @@ class S3Store:
     def under(self, prefix: str) -> Iterator[Kept]:
         pages = self._client.get_paginator("list_objects_v2")
         with _told():
-            for page in pages.paginate(Bucket=self.bucket, Prefix=self.folder + prefix):
+            for page in pages.paginate(Bucket=self.bucket, Prefix=self.folder + checked_prefix(prefix)):
                 for found in page.get("Contents", []):
                     key = found["Key"].removeprefix(self.folder)
                     yield Kept(key, int(found["Size"]), found["ETag"].strip('"'))
 
     @contextmanager
     def open(self, key: str) -> Iterator[IO[bytes]]:
-        with _told(), self._client.get_object(**self._at(key))["Body"] as body:
+        with _told(), closing(self._client.get_object(**self._at(key))["Body"]) as body:
             yield body
 
     def fetch(self, key: str, path: Path) -> None:
         with _told():
             found = self._client.get_object(**self._at(key))
             until = self._until(int(found["ContentLength"]))
-            with found["Body"] as body, _writing(path) as target:
+            with closing(found["Body"]) as body, _writing(path) as target:
                 for piece in body.iter_chunks(PIECE):
                     target.write(piece)
                     _be_in_time(until)
@@ -213,7 +226,7 @@ class S3Store:
             self._client.upload_fileobj(
                 source,
                 self.bucket,
-                self.folder + key,
+                self.folder + checked_key(key),
                 ExtraArgs={"ContentType": media_type, "ChecksumAlgorithm": "SHA256", **self.parameters},
                 Callback=lambda _: _be_in_time(until),
                 Config=transfer,
@@ -226,7 +239,7 @@ class S3Store:
     def remove(self, keys: Iterable[str]) -> None:
         left = iter(keys)
         while some := list(islice(left, MOST_REMOVED_AT_ONCE)):
-            named = [{"Key": self.folder + key} for key in some]
+            named = [{"Key": self._at(key)["Key"]} for key in some]
             with _told():
                 answer = self._client.delete_objects(Bucket=self.bucket, Delete={"Objects": named, "Quiet": True})
             refused = [error for error in answer.get("Errors", []) if error.get("Code") not in GONE]

@@ -13,6 +13,7 @@ from django.urls import reverse
 from emma_eval.adapters.recordings_folder import FolderStore
 
 if TYPE_CHECKING:
+    from emma_eval.adapters.bucket import Bucket
     from emma_eval.adapters.recordings import Store
     from emma_eval.adapters.recordings_s3 import S3Store
 
@@ -32,6 +33,7 @@ def folder_of_this_site() -> FolderStore | None:
         secret=settings.SECRET_KEY,
         address=_address,
         known_secrets=tuple(settings.SECRET_KEY_FALLBACKS),
+        unfinished_s=settings.UNFINISHED_UPLOADS_ARE_KEPT_DAYS * 24 * 3600,
     )
 
 
@@ -58,3 +60,20 @@ def _bucket(*, parameters: tuple[tuple[str, str], ...], **named: Any) -> S3Store
     from emma_eval.adapters.recordings_s3 import S3Store  # twenty megabytes: only where there is a bucket
 
     return S3Store(parameters=dict(parameters), **named)
+
+
+def bucket_of_recordings() -> tuple[Bucket, str] | None:
+    """The bucket itself, and the folder of recordings in it; None where they are kept in a folder of ours."""
+    storage: Any = storages["recordings"]
+    if isinstance(storage, FileSystemStorage):
+        return None
+    from emma_eval.adapters.bucket import Bucket
+
+    bucket = Bucket(
+        name=storage.bucket_name,
+        endpoint=storage.endpoint_url,
+        region=storage.region_name,
+        key=storage.access_key,
+        secret=storage.secret_key,
+    )
+    return bucket, f"{storage.location.strip('/')}/"
