@@ -94,13 +94,16 @@ class Measured:
     figures: list[Figure]
     kinds: list[Kind]
     edition: int
+    in_short: str = ""
 
 
 def show_figures(figures: CallFigures, recording: Recording) -> Measured:
     """The figures of `recording` in words."""
     if not figures.is_measured:
         return Measured(figures.unmeasured_because, [], [], figures.edition)
-    return Measured("", _figures_in_words(figures), _kinds_in(figures.events), figures.edition)
+    return Measured(
+        *("", _figures_in_words(figures), _kinds_in(figures.events), figures.edition), in_short=_in_short(figures)
+    )
 
 
 def _figures_in_words(figures: CallFigures) -> list[Figure]:
@@ -117,6 +120,14 @@ def _figures_in_words(figures: CallFigures) -> list[Figure]:
             "Emma’s longest monologue", _length(figures.longest_monologue_ms), "without a turn between", "monologue"
         ),
     ]
+
+
+def _in_short(figures: CallFigures) -> str:
+    latency = f"reply latency {_length(figures.latency_median_ms)} (median, n = {figures.turn_count or 0})"
+    silences, overlaps = figures.silence_count or 0, figures.overlap_count or 0
+    return (
+        f"{latency}, {silences} silence{'' if silences == 1 else 's'}, {overlaps} overlap{'' if overlaps == 1 else 's'}"
+    )
 
 
 def _length(lasts_ms: int | None) -> str:

@@ -28,7 +28,7 @@ const inWords = (ms) => {
   return counts.filter(([count], place) => count || place === 2).map(([count, unit]) => `${count} ${unit}${count === 1 ? "" : "s"}`).join(" ");
 };
 const setText = (element, words) => { if (element.textContent !== words) element.textContent = words; };
-const say = (words) => setText(part("says"), words);
+const say = (words) => setText(part("player-says"), words);
 
 // --- the links by which it is played ----------------------------------------------------------------------
 
@@ -232,7 +232,7 @@ let told = "";
 function show() {
   const share = lastsMs ? (position / lastsMs) * 100 : 0;
   part("played").style.inlineSize = `${share}%`;
-  setText(part("place"), `${clock(position)} / ${clock(lastsMs)}`);
+  setText(part("at-now"), `${clock(position)} / ${clock(lastsMs)}`);
   const words = `${inWords(position)} of ${inWords(lastsMs)}`;
   if (words === told) return;
   told = words;
@@ -279,7 +279,7 @@ function noWave(words) {
   part("no-wave").hidden = false;
 }
 
-const marks = (kinds) => [...root.querySelectorAll("[data-beside] a[data-kind]")].filter((link) => kinds.includes(link.dataset.kind)).map((link) => ({ at: Number(link.dataset.at), to: Number(link.dataset.to), kind: link.dataset.kind, words: link.dataset.words, number: link.dataset.number }));
+const marks = (kinds) => [...root.querySelectorAll("a[data-kind]")].filter((link) => kinds.includes(link.dataset.kind)).map((link) => ({ at: Number(link.dataset.at), to: Number(link.dataset.to), kind: link.dataset.kind, words: link.dataset.words, number: link.dataset.number }));
 const left = (at) => `${(clamp(at) / lastsMs) * 100}%`;
 const POINT_PX = 24;
 const MOST_ROWS = 3;
@@ -420,7 +420,7 @@ root.addEventListener("click", (event) => {
     jump(Number(link.dataset.at));
   }
   const unfolding = event.target.closest("a[data-unfolds]");
-  if (unfolding) document.getElementById(unfolding.hash.slice(1)).open = true;
+  for (let fold = unfolding && document.getElementById(unfolding.hash.slice(1)); fold; fold = fold.parentElement.closest("details")) fold.open = true;
 });
 
 async function share() {
@@ -542,5 +542,5 @@ seek(position);
 drawAll();
 showPlaying();
 drawWave();
-new MutationObserver(drawAll).observe(part("beside"), { subtree: true, childList: true, attributeFilter: ["data-at", "data-words"] });
+new MutationObserver(drawAll).observe(part("beside-player"), { subtree: true, childList: true, attributeFilter: ["data-at", "data-words"] });
 new ResizeObserver(drawPoints).observe(points.parentElement);
