@@ -16,6 +16,7 @@ from emma_eval.accounts.models import User
 from ..announce import announce_corrected
 from ..counts.keep_counts import Tally
 from ..models import DIMENSION_KEYS, Change, ProblemOrder, Result
+from ..recordings.ask_for_copy import ask_for_copy
 from ..review.reasons import reason_after
 from .file_result import Filed, content_of, content_of_filing, put_content, take_turn, write_problems
 from .follow_call import follow_build
@@ -130,6 +131,8 @@ def _write(by: User, result: Result, filing: Filing, changed: Changed, tally: Ta
     tally.count(result, result.problems.all())
     if "build_id" in changed:
         follow_build(result)
+    if "recording_link" in changed:
+        ask_for_copy(result)
     labels = [label_of(name) for name in changed]
     audit.record(
         by, "corrected a result", str(result.pk), is_safety=result.is_covered, script=result.script.slug, changed=labels

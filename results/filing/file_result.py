@@ -15,6 +15,7 @@ from scripts_catalog.models import Script
 from ..announce import announce_filed
 from ..counts.keep_counts import count_result
 from ..models import DIMENSION_KEYS, Call, Draft, Problem, ProblemOrder, Result
+from ..recordings.ask_for_copy import ask_for_copy
 from ..review.reasons import reason_for
 from .follow_call import note_call
 from .rules import Filing
@@ -146,6 +147,7 @@ def _write(result: Result, filing: Filing) -> None:
     audit.record(result.tester, "filed a result", str(result.pk), is_safety=is_safety, script=slug)
     announce_filed(result)
     count_result(result, problems)
+    ask_for_copy(result)
 
 
 def unsaved_result(

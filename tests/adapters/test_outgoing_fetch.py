@@ -155,8 +155,8 @@ def test_redirects_end() -> None:
 @pytest.mark.parametrize("ip", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "fd00::1"])
 def test_a_named_host_that_leads_inside_is_refused(ip: str) -> None:
     wanted = Wanted(Hosts.read(["*.video.example"]), TYPES, least_a_s=1)
+    way = Outgoing(limits=SHORT, resolve=leads_to(ip))
     with serving(answer(Content_Type="video/mp4")) as there, pytest.raises(RefusedError, match="which this site"):
-        way = Outgoing(limits=SHORT, resolve=leads_to(ip))
         way.fetch(f"https://cdn.video.example:{there.port}/", io.BytesIO(), wanted)
     assert there.heard == []
 
@@ -169,8 +169,8 @@ def test_a_redirect_to_a_named_host_that_leads_inside_is_refused(tmp_path: Path)
         return ["127.0.0.1"] if host == "good.video.example" else ["10.0.0.1"]
 
     tls = authority.server_for("good.video.example")
+    way = Outgoing(Allowed.read(["good.video.example"]), SHORT, resolve=resolve, tls=authority.trusting())
     with serving(redirect("https://bad.video.example/x"), tls=tls) as there, pytest.raises(RefusedError) as fault:
-        way = Outgoing(Allowed.read(["good.video.example"]), SHORT, resolve=resolve, tls=authority.trusting())
         way.fetch(f"https://good.video.example:{there.port}/", io.BytesIO(), wanted)
     assert str(fault.value) == "bad.video.example is a private address, which this site does not open"
     assert len(there.heard) == 1
