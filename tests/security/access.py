@@ -33,14 +33,16 @@ Args = Callable[[World], dict[str, Any]]
 class Page:
     """`who` may open it; `args` make its address; `hidden` makes the address of a thing of Safety behind it.
 
-    `absent`: it may rightly answer 404 to somebody who may open it. `own`: what it answers about a thing that
-    is somebody else's, to a colleague of the same role.
+    `absent`: it may rightly answer 404 to somebody who may open it. `only_some_send`: some who may read it are refused
+    by 403 when they send. `others`: what it answers about a thing that is somebody else's, to a colleague of the
+    same role.
     """
 
     who: frozenset[str]
     args: Args = lambda world: {}
     hidden: Args | None = None
     absent: bool = False
+    only_some_send: bool = False
     others: tuple[Args, int] | None = None
 
 
@@ -107,6 +109,42 @@ def _draft(world: World) -> dict[str, Any]:
 
 def _call(world: World) -> dict[str, Any]:
     return {"uuid": world.call.uuid}
+
+
+def _recording(world: World) -> dict[str, Any]:
+    return {"uuid": world.recording.pk}
+
+
+def _hidden_recording(world: World) -> dict[str, Any]:
+    assert world.hidden
+    return {"uuid": world.hidden.recording.pk}
+
+
+def _note(world: World) -> dict[str, Any]:
+    return {**_recording(world), "pk": world.note.pk}
+
+
+def _hidden_note(world: World) -> dict[str, Any]:
+    assert world.hidden
+    return {**_hidden_recording(world), "pk": world.hidden.note.pk}
+
+
+def _receiving(world: World) -> dict[str, Any]:
+    return {"uuid": world.receiving.pk}
+
+
+def _hidden_receiving(world: World) -> dict[str, Any]:
+    assert world.hidden
+    return {"uuid": world.hidden.receiving.pk}
+
+
+def _sending(world: World) -> dict[str, Any]:
+    return {"uuid": world.sending.pk}
+
+
+def _hidden_sending(world: World) -> dict[str, Any]:
+    assert world.hidden
+    return {"uuid": world.hidden.sending.pk}
 
 
 def _hidden_call(world: World) -> dict[str, Any]:
@@ -312,6 +350,27 @@ ACCESS = {
     "call_new": Page(TESTER, absent=True),
     "call": Page(TESTER, _call, hidden=_hidden_call, others=(_call, 404)),
     "call_tell": Page(TESTER, _call, hidden=_hidden_call, others=(_call, 404)),
+    # recordings: as they come, by their tester alone
+    "recording_begin": Page(TESTER, _call, hidden=_hidden_call, others=(_call, 404)),
+    **{
+        name: Page(TESTER, _receiving, hidden=_hidden_receiving, others=(_receiving, 404))
+        for name in ("recording_take", "recording_chunks", "recording_finish")
+    },
+    "upload_new": Page(TESTER, absent=True),
+    **{
+        name: Page(TESTER, _sending, hidden=_hidden_sending, others=(_sending, 404))
+        for name in ("upload_parts", "upload_finish", "upload_drop")
+    },
+    # recordings: as they are played
+    "recording": Page(MEMBERS, _recording, hidden=_hidden_recording),
+    "recording_links": Page(MEMBERS, _recording, hidden=_hidden_recording),
+    "recording_offset": Page(MEMBERS, _recording, hidden=_hidden_recording, only_some_send=True),
+    "recording_notes": Page(MEMBERS, _recording, hidden=_hidden_recording),
+    "recording_note_withdraw": Page(MEMBERS, _note, hidden=_hidden_note, absent=True),
+    "recording_captions": Page(MEMBERS, _recording, hidden=_hidden_recording, only_some_send=True),
+    # recordings: as they go
+    "recording_remove": Page(TESTER | LEAD | ADMINISTRATOR, _recording, hidden=_hidden_recording, absent=True),
+    "recording_watches": Page(LEAD | ADMINISTRATOR, _recording, hidden=_hidden_recording),
     # exports
     "export_new": Page(MANAGER_AND_EVAL),
     "export": Page(MANAGER_AND_EVAL, _export, hidden=_hidden_export, absent=True, others=(_export, 404)),

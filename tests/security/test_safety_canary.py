@@ -36,6 +36,7 @@ from results.models import (
     Export,
     MonthCount,
     MonthTag,
+    Recording,
     Result,
     Round,
     SheetUpload,
@@ -64,6 +65,7 @@ RESTLESS = re.compile(
     r"|\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?"
     r"|uploaded [\w\s]+,"
     r"|elapsed_ms&quot;: \d+"
+    r"|/kept/[\w.-]+/"
     r'|src="data:image/svg\+xml;base64,[^"]+"|<code class="key">\w+</code>'
 )
 
@@ -285,13 +287,16 @@ def read_some(client: Client, world: World) -> dict[str, str]:
         (Script, "manager", "/rounds/new/"),
         (AuditEntry, "administrator", "/audit/"),
         (Delivery, "eval team", "/webhooks/"),
+        (Recording, "tester", "/recordings/new/"),
+        (Recording, "manager", lambda world: world.result.get_absolute_url()),
     ],
     ids=lambda value: getattr(value, "__name__", value),
 )
 def test_a_guard_that_lets_through_would_be_seen(
-    world: World, rows: Any, name: str, path: str, monkeypatch: pytest.MonkeyPatch
+    world: World, rows: Any, name: str, path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So that the test above can fail: with any one guard gone, the pages of the two readings differ."""
+    path = path(world) if callable(path) else path
     client = world.client(name)
     without = said_by(client.get(path))
     hide(world)

@@ -18,12 +18,17 @@ from emma_eval.webhooks.models import Delivery, Endpoint, State, Try
 from results.comments.comment_on import comment_on
 from results.models import (
     Call,
+    CallFigures,
     Change,
     Comment,
     Draft,
     Export,
     Hold,
+    Origin,
     QueuedFor,
+    Recording,
+    RecordingNote,
+    RecordingState,
     Result,
     Review,
     ReviewedProblem,
@@ -31,8 +36,11 @@ from results.models import (
     SavedView,
     SheetUpload,
     Ticket,
+    Upload,
     Wanted,
+    Watch,
 )
+from results.recordings.note_watch import note_watch
 from results.tickets.link_ticket import About, link_ticket
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, RunCount, Script, ScriptVersion
@@ -57,6 +65,7 @@ SHEET = "\n".join(
     ]
 )
 FIXED = uuid.UUID("0190b5a0-0000-4000-8000-000000000001")
+RECORDED = uuid.UUID("0190b5a0-0000-4000-8000-000000000002")
 
 People = dict[tuple[str, bool], User | None]
 
@@ -84,6 +93,10 @@ class World:
     round: Round
     view: SavedView
     mailed: SavedView
+    recording: Recording
+    note: RecordingNote
+    receiving: Recording
+    sending: Recording
     hidden: Hidden | None = None
 
     def client(self, name: str, *, is_trained: bool = False) -> Client:
@@ -112,6 +125,10 @@ class Hidden:
     export: Export
     comment: Comment
     ticket: Ticket
+    recording: Recording = field(init=False)
+    note: RecordingNote = field(init=False)
+    receiving: Recording = field(init=False)
+    sending: Recording = field(init=False)
     round: Round = field(init=False)
     view: SavedView = field(init=False)
     delivery: Delivery = field(init=False)
@@ -138,7 +155,9 @@ def build_world(before: Callable[[People, Build], None] = lambda people, build: 
         queued_for=QueuedFor.SAMPLE,
     )
     Change.objects.create(result=result, by=tester, version=2, fields={"comment": ["", "She waited for me."]})
-    RunCount.objects.add(script, build, filed_as_safety=False)
+    RunCount.objects.add(script, build, filed_as_safety=False, runs=2)
+    recording = _recording(people, tester, script, build)
+    call = make.call(tester, script, build=build, moments=("She waited.", ""), ended_at_ms=95_000)
     invited = User.objects.create_user("invited@example.test", name="Ivy Invited")
     invitation, _ = Invitation.make(invited, None)
     target = make.user("target@example.test", Role.TESTER, name="Theo Target")
@@ -153,7 +172,11 @@ def build_world(before: Callable[[People, Build], None] = lambda people, build: 
         build=build,
         result=result,
         draft=_draft(tester, script, "My draft."),
-        call=make.call(tester, script, build=build, moments=("She waited.", ""), ended_at_ms=95_000),
+        call=call,
+        recording=recording,
+        note=_note(recording, people[Role.MANAGER.value, False], "She is early."),
+        receiving=_receiving(tester, call.uuid),
+        sending=_sending(tester, call.uuid, "may.mp4"),
         upload=upload,
         export=_export(people[Role.EVAL_TEAM.value, False]),
         delivery=_delivery(_endpoint(people[Role.EVAL_TEAM.value, False]), str(result.pk), script="bad-news-day"),
@@ -168,6 +191,62 @@ def build_world(before: Callable[[People, Build], None] = lambda people, build: 
         ticket=_ticket(people[Role.EVAL_TEAM.value, False], result, "She talks too long"),
         comment=_comment(people[Role.MANAGER.value, False], result, "Which script was that?"),
     )
+
+
+def _recording(people: People, tester: User, script: Script, build: Build) -> Recording:
+    """Of a call with one result, which everybody has watched: so who looks at it again adds no line to the trail."""
+    make.result(tester, script, build, called_at=WHEN, call_uuid=RECORDED, comment="She was recorded.")
+    make.call(tester, script, uuid=RECORDED, build=build, moments=("Here.",), ended_at_ms=90_000)
+    made = _dated(make.recording(tester, RECORDED, name="may.webm", ready_at=WHEN, consented_at=WHEN))
+    for user in (user for (name, _), user in people.items() if name not in {ANONYMOUS, NO_ROLE}):
+        assert user is not None
+        _watched(made, user)
+    return made
+
+
+def _watched(recording: Recording, user: User) -> None:
+    """Ends a little later than now, so that it is the same sitting throughout a test."""
+    watch = note_watch(recording, user, timezone.now() + timedelta(minutes=20))
+    Watch.objects.filter(pk=watch.pk).update(began_at=WHEN)
+
+
+def _note(recording: Recording, by: User | None, words: str) -> RecordingNote:
+    assert by is not None
+    made = RecordingNote.objects.create(recording=recording, by=by, at_ms=4_000, words=words)
+    RecordingNote.objects.filter(pk=made.pk).update(created_at=WHEN)
+    return made
+
+
+def _dated(recording: Recording) -> Recording:
+    Recording.objects.filter(pk=recording.pk).update(created_at=WHEN, heard_at=WHEN)
+    return recording
+
+
+def _unready(tester: User, call: uuid.UUID, origin: Origin, **fields: object) -> Recording:
+    state = {"state": RecordingState.RECEIVING, "key": "", "duration_ms": None, "ready_at": None}
+    return _dated(make.recording(tester, call, origin=origin, **state, **fields))
+
+
+def _receiving(tester: User, call: uuid.UUID) -> Recording:
+    """A recording that its page has not finished yet."""
+    made = _unready(tester, call, Origin.RECORDED, consented_at=WHEN)
+    take = made.takes.create(number=0, media_type="video/webm", began_at_ms=0, has_tester=True, has_emma=True)
+    take.chunks.create(number=0, size=5, sha256="ab" * 32, arrived_at=WHEN)
+    return made
+
+
+def _sending(tester: User, call: uuid.UUID, name: str) -> Recording:
+    """An upload on its way."""
+    made = _unready(tester, call, Origin.UPLOADED, name=name)
+    Upload.objects.create(
+        recording=made,
+        key=f"{made.folder}sent",
+        upload_id="ab" * 16,
+        size=9_000_000,
+        part_size=8_388_608,
+        fingerprint="cd" * 32,
+    )
+    return made
 
 
 def _people() -> People:
@@ -313,6 +392,7 @@ def hide(world: World, secret: str = SECRET) -> Hidden:
     _ticket(trained, script, f"Problem {said}", build=world.build)
     world.hidden = Hidden(secret, script, result, of_moved, draft, version, own, upload, call, export, comment, ticket)
     _hide_rounds(world, world.hidden, said)
+    _hide_recordings(world, world.hidden, said)
     hidden = str(result.pk)
     world.hidden.delivery = _delivery(world.delivery.endpoint, hidden, event=f"evt_{secret}", script=script.slug)
     _delivery(world.delivery.endpoint, hidden, event=f"evt_{secret}_once", is_safety=True, script="moved-out")
@@ -348,6 +428,25 @@ def _hide_rounds(world: World, hidden: Hidden, said: str) -> None:
     _view(manager, f"Covered {said}", "/dashboard/coverage/", f"round={hidden.round.pk}")
 
 
+def _hide_recordings(world: World, hidden: Hidden, said: str) -> None:
+    """A tester's own, of a time when they were trained, also half done; one of somebody trained; and one of a call on
+    which an everyday script was run, too. With all that may hang on them."""
+    tester, trained = world.user(Role.TESTER.value), world.user(Role.TESTER.value, is_trained=True)
+    hidden.recording = _dated(make.recording(tester, hidden.own_result.call_uuid, name=f"{said}.webm", ready_at=WHEN))
+    others = make.recording(trained, hidden.result.call_uuid, name=f"{said}.webm", ready_at=WHEN)
+    mixed = make.recording(tester, world.result.call_uuid, name=f"{said}.webm", ready_at=WHEN)
+    hidden.receiving = _receiving(tester, hidden.call.uuid)
+    hidden.sending = _sending(tester, hidden.call.uuid, f"{said}.mp4")
+    for recording in (hidden.recording, others, mixed):
+        hidden.note = _note(recording, world.user(Role.EVAL_TEAM.value), f"Note {said}")
+        CallFigures.objects.create(
+            recording=recording, edition=1, measured_at=WHEN, turn_count=12, latency_median_ms=900, latency_p95_ms=1900
+        )
+        for name in (Role.EVAL_TEAM, Role.MANAGER, Role.TESTER):
+            note_watch(recording, world.user(name.value), timezone.now())
+    hidden.note = RecordingNote.objects.get(recording=hidden.recording)
+
+
 def _hide_calls(world: World, script: Script, said: str) -> Call:
     """A tester's own call of a time when they were trained; and one on which an everyday script was run too."""
     tester, trained = world.user(Role.TESTER.value), world.user(Role.TESTER.value, is_trained=True)
@@ -375,6 +474,7 @@ def hide_earlier(people: People, build: Build) -> None:
         RunCount.objects.add(script, build, filed_as_safety=True)
         _draft(trained, script, SECRET)
         _comment(trained, result, SECRET)
+        _note(make.recording(trained, result.call_uuid, name=SECRET), trained, SECRET)
         _round(trained, SECRET, build, script)
         _view(eval_member, f"{SECRET} {number}", "/results/", f"script={script.slug}")
         _ticket(trained, result, SECRET)
