@@ -328,13 +328,15 @@ class Stray(models.Model):
 class CallFigures(models.Model):
     """What a recording says by itself of how its call went, by one edition of the method; or why nothing is said.
 
-    `events` are what the figures were made from, each with its two end points in milliseconds of the recording.
+    `events` are what the figures were made from, each with its two end points in milliseconds of the recording. `heard`
+    is the evidence, from which the figures can be made again without the sound: where each side of the file speaks.
     """
 
     recording = models.OneToOneField(Recording, primary_key=True, on_delete=models.CASCADE, related_name="figures")
     edition = models.PositiveSmallIntegerField()
     measured_at = models.DateTimeField()
     unmeasured_because = models.CharField(max_length=300, blank=True)
+    heard = models.JSONField(default=dict, blank=True)
     events = models.JSONField(default=list, blank=True)
 
     turn_count = models.PositiveIntegerField(null=True, blank=True)
