@@ -161,12 +161,13 @@ class _Sounds:
 def _bank() -> Floats:
     """Which bins of the spectrum make up which band: as wide as the ear has them (the mel scale)."""
     bins = np.fft.rfftfreq(WINDOW, 1 / RATE_HZ)
-    mels = np.linspace(*(2595 * np.log10(1 + hz / 700) for hz in (LOWEST_HZ, HIGHEST_HZ)), BANDS + 1)
+    lowest, highest = (2595 * np.log10(1 + hz / 700) for hz in (LOWEST_HZ, HIGHEST_HZ))
+    mels = np.linspace(lowest, highest, BANDS + 1)
     edges = 700 * (10 ** (mels / 2595) - 1)
     bank = ((bins[:, None] >= edges[:-1]) & (bins[:, None] < edges[1:])).astype(np.float32)
     for band in np.flatnonzero(bank.sum(axis=0) == 0):
         bank[np.abs(bins - edges[band : band + 2].mean()).argmin(), band] = 1
-    return bank
+    return np.asarray(bank, np.float32)
 
 
 _BANK = _bank()
@@ -192,7 +193,7 @@ def _smoothed(values: Floats, frames: int) -> Floats:
     sums = np.concatenate([np.zeros((1, *values.shape[1:])), np.cumsum(values, axis=0, dtype=np.float64)])
     begins, ends = np.clip(np.arange(count) - half, 0, count), np.clip(np.arange(count) + half + 1, 0, count)
     size = (ends - begins).reshape(-1, *[1] * (values.ndim - 1))
-    return ((sums[ends] - sums[begins]) / size).astype(np.float32)
+    return np.asarray((sums[ends] - sums[begins]) / size, np.float32)
 
 
 def _sounds_in(side: _Side, samples: Floats) -> _Sounds:
@@ -305,7 +306,7 @@ def _is_speech(net: SileroVAD, samples: Floats, mask: Mask) -> Mask:
         net.reset()
         part = np.ascontiguousarray(samples[begin * HOP : end * HOP])
         count = len(part) // NET_WINDOW
-        said = [net.process(memoryview(part[k * NET_WINDOW : (k + 1) * NET_WINDOW])) for k in range(count)]
+        said = [net.process(part[k * NET_WINDOW : (k + 1) * NET_WINDOW].data) for k in range(count)]
         for first, last in _runs(np.array(said) > IS_SPEECH):
             if last - first >= LEAST_NET_WINDOWS:
                 found[begin + round(first * NET_FRAMES) : begin + round(last * NET_FRAMES)] = True

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import transaction
@@ -41,7 +41,11 @@ from .clear_sent import clear_sent
 from .derive import Heard, listen
 from .hold_while import hold_while
 from .join_chunks import join_chunks
+from .measure_call import keep_voices
 from .tell_sides import tell_sides
+
+if TYPE_CHECKING:
+    from emma_eval.adapters.speech import Voices
 
 MAKING = "making-recordings"
 LEFT_BEHIND_AFTER_S = 24 * 3600
@@ -62,6 +66,7 @@ class Made:
     segments: list[Segment]
     words: str
     heard: Heard | None
+    voices: Voices | None
     peaks: Path | None
     thumbnail: Path | None
     digest: str
@@ -118,13 +123,13 @@ def _folder_of_our_own() -> Iterator[Path]:
 def _make(recording: Recording, store: Store, folder: Path) -> Made:
     path, segments, words = _playable(recording, store, folder)
     media = look_into(path)
-    heard = _hear(path, media)
+    heard, voices = _hear(path, media)
     peaks = folder / "peaks.json" if heard else None
     if heard and peaks:
         heard.write(peaks)
     thumbnail = _thumbnail(path, media, folder)
     hold_on()
-    return Made(path, media, segments, words, heard, peaks, thumbnail, hold_while(lambda: _digest(path)))
+    return Made(path, media, segments, words, heard, voices, peaks, thumbnail, hold_while(lambda: _digest(path)))
 
 
 def _playable(recording: Recording, store: Store, folder: Path) -> tuple[Path, list[Segment], str]:
@@ -139,17 +144,24 @@ def _playable(recording: Recording, store: Store, folder: Path) -> tuple[Path, l
     return path, [], ""
 
 
-def _hear(path: Path, media: Media) -> Heard | None:
-    """A file whose sound can't be read is played all the same: its picture may be."""
+def _hear(path: Path, media: Media) -> tuple[Heard | None, Voices | None]:
+    """Its waveform, and who speaks when where there are two sides. What it needs for that is loaded here, in a task.
+
+    A file whose sound can't be read is played all the same: its picture may be.
+    """
     if not media.has_sound:
-        return None
+        return None, None
+    from emma_eval.adapters.speech import Listener
+
+    ears = [Listener(2)] if media.channels == 2 else []
     try:
-        return listen(sound_of(path), media.duration_ms, beat=hold_on)
+        heard = listen(sound_of(path), media.duration_ms, ears, beat=hold_on)
+        return heard, ears[0].voices() if ears else None
     except BadMediaError as fault:
         if not media.has_video:
             raise
         log.warning("the sound of a recording can't be read: %s", fault)
-        return None
+        return None, None
 
 
 def _thumbnail(path: Path, media: Media, folder: Path) -> Path | None:
@@ -177,7 +189,7 @@ def _keep(recording: Recording, store: Store, made: Made) -> None:
     if made.thumbnail:
         keys["thumbnail_key"] = f"{recording.folder}thumbnail.jpg"
         _bring(store, keys["thumbnail_key"], made.thumbnail, "image/jpeg")
-    if not _set_ready(recording, keys | _facts(recording, made)):
+    if not _set_ready(recording, keys | _facts(recording, made), made.voices):
         store.remove(key for key in keys.values() if key)
 
 
@@ -207,7 +219,7 @@ def _facts(recording: Recording, made: Made) -> dict[str, Any]:
     }
 
 
-def _set_ready(recording: Recording, facts: dict[str, Any]) -> bool:
+def _set_ready(recording: Recording, facts: dict[str, Any], voices: Voices | None) -> bool:
     """False where it was removed meanwhile: then what was made of it goes, too."""
     with transaction.atomic():
         found = Recording.objects.select_for_update(no_key=True, of=("self",)).get(pk=recording.pk)
@@ -215,5 +227,6 @@ def _set_ready(recording: Recording, facts: dict[str, Any]) -> bool:
             for column, value in facts.items():
                 setattr(found, column, value)
             found.save(update_fields=list(facts))
+            keep_voices(found, voices)
     recording.refresh_from_db()
     return found.state != RecordingState.REMOVED
