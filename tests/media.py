@@ -151,3 +151,24 @@ def _add_sound(file: Any, track: Any, samples: NDArray[np.float32], rate_hz: int
     frame = av.AudioFrame.from_ndarray(part, format="fltp", layout="stereo" if len(part) == 2 else "mono")
     frame.sample_rate, frame.pts, frame.time_base = rate_hz, second * rate_hz, Fraction(1, rate_hz)
     file.mux(track.encode(frame))
+
+
+def write_long(path: Path, kind: str, seconds: float, every_s: int = 12) -> Path:
+    """Hours in seconds: what one short file holds, packet by packet, again and again."""
+    with (
+        av.open(str(media(kind, every_s))) as source,
+        av.open(str(path), "w", format=KINDS[kind].container, options=KINDS[kind].options) as file,
+    ):
+        tracks = {stream.index: file.add_stream_from_template(stream) for stream in source.streams}
+        packets = [
+            (packet.stream.index, bytes(packet), packet.pts, packet.dts, packet.is_keyframe, packet.time_base)
+            for packet in source.demux()
+            if packet.size and packet.pts is not None and packet.pts * packet.time_base < every_s - 0.02
+        ]
+        for turn in range(int(seconds // every_s)):
+            for index, data, pts, dts, is_key, base in packets:
+                packet, shift = av.Packet(data), round(turn * every_s / base)
+                packet.pts, packet.dts, packet.time_base = pts + shift, (dts or pts) + shift, base
+                packet.is_keyframe, packet.stream = is_key, tracks[index]
+                file.mux(packet)
+    return path

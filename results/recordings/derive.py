@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from emma_eval.adapters.media import RATE_HZ, Sound
+from emma_eval.adapters.media import RATE_HZ, Sound, no_beat
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,7 +45,9 @@ class Heard:
         path.write_text(json.dumps({"bucket_ms": self.bucket_ms, "sides": self.levels}, separators=(",", ":")))
 
 
-def listen(sounds: Iterable[Sound], lasts_ms: int, ears: Sequence[Ear] = (), beat: Any = lambda: None) -> Heard | None:
+def listen(
+    sounds: Iterable[Sound], lasts_ms: int, ears: Sequence[Ear] = (), beat: Callable[[], None] = no_beat
+) -> Heard | None:
     """Hear all of it, once, together with whoever else listens; None where there is no sound at all."""
     waveform: Waveform | None = None
     held = time.monotonic()
@@ -57,7 +59,7 @@ def listen(sounds: Iterable[Sound], lasts_ms: int, ears: Sequence[Ear] = (), bea
         if time.monotonic() - held > HOLD_EVERY_S:
             held = time.monotonic()
             beat()
-    return waveform and waveform.heard()
+    return waveform.heard() if waveform else None
 
 
 class Waveform:

@@ -40,7 +40,7 @@ def join_chunks(recording: Recording, store: Store, folder: Path) -> JoinedCall:
     for run in runs:
         run.path.unlink()
     words = f"{missing} {'piece' if missing == 1 else 'pieces'} of a few seconds never arrived." if missing else ""
-    return JoinedCall(joined.path, joined.segments, " ".join(filter(None, (words, joined.unread and UNREAD))))
+    return JoinedCall(joined.path, joined.segments, " ".join([words] * bool(words) + [UNREAD] * bool(joined.unread)))
 
 
 def _fetch(take: Take, takes: Sequence[Take], store: Store, folder: Path, runs: list[Run]) -> int:
@@ -68,7 +68,9 @@ def _hold_on_sometimes(number: int) -> None:
 
 def _bytes_of(store: Store, chunk: Chunk | None) -> bytes | None:
     """The chunk as it was announced; None where it is not to be had. What came otherwise is asked for once more."""
-    for _ in range(2 if chunk else 0):
+    if chunk is None:
+        return None
+    for _ in range(2):
         try:
             with store.open(chunk.key) as file:
                 data = file.read()

@@ -4,7 +4,7 @@ Nothing that a stranger sent is opened in the process that asks: a child does it
 with no environment and no secret, and with the few kinds of file that are taken here. It may die of what it reads.
 """
 
-from .asking import draw_thumbnail, join_takes, look_into, sound_of, take_in
+from .asking import draw_thumbnail, join_takes, look_into, no_beat, sound_of, take_in
 from .kinds import RATE_HZ, BadMediaError, InterruptedWorkError, Joined, Media, Run, Segment, Sound
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "draw_thumbnail",
     "join_takes",
     "look_into",
+    "no_beat",
     "sound_of",
     "take_in",
 ]

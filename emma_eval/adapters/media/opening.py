@@ -26,8 +26,6 @@ _OPTIONS = {
     "fflags": "+genpts",
 }
 
-Streams = tuple[Any, ...]
-
 
 @contextmanager
 def opened(path: Path) -> Iterator[InputContainer]:
@@ -66,14 +64,14 @@ def sound_track(container: InputContainer) -> Any | None:
 
 
 def packets_of(container: InputContainer, *streams: Any) -> Iterator[Any]:
-    """What the file holds, as far as it can be read: a file that is cut off ends where it is cut."""
+    """What the file holds, as far as it can be read: one that is cut off ends with the last whole packet."""
     demuxed = container.demux(*streams)
     while True:
         try:
             packet = next(demuxed)
         except (StopIteration, av.FFmpegError):
             return
-        if packet.size or packet.dts is None:
+        if not packet.is_corrupt:
             yield packet
 
 
