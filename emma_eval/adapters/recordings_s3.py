@@ -155,12 +155,13 @@ class S3Store:
             begun = self._client.create_multipart_upload(
                 **self._at(key), ContentType=media_type, ChecksumAlgorithm="SHA256", **self.parameters
             )
-        return str(begun["UploadId"])
+        return str(_said_in(begun, "UploadId"))
 
     def parts(self, key: str, upload_id: str) -> Sequence[SentPart]:
         with _told():
-            pages = self._client.get_paginator("list_parts").paginate(**self._at(key), UploadId=upload_id)
-            found = [part for page in pages for part in page.get("Parts", [])]
+            pages = list(self._client.get_paginator("list_parts").paginate(**self._at(key), UploadId=upload_id))
+        _said_in(pages[0], "UploadId")
+        found = [part for page in pages for part in page.get("Parts", [])]
         found.sort(key=lambda part: (part["PartNumber"], part["LastModified"]))
         last = {part["PartNumber"]: _sent(part) for part in found}  # some servers list what was sent before, too
         return list(last.values())
@@ -170,7 +171,8 @@ class S3Store:
         size = sum(part.size for part in parts)
         with suppress(NotKeptError), _told():
             said = {"Parts": [_said(part) for part in sorted(parts, key=lambda part: part.number)]}
-            self._client.complete_multipart_upload(**self._at(key), UploadId=upload_id, MultipartUpload=said)
+            whole = self._client.complete_multipart_upload(**self._at(key), UploadId=upload_id, MultipartUpload=said)
+            _said_in(whole, "ETag")
         kept = self.look(key)
         if kept is None:
             raise NotKeptError("The store of recordings no longer knows of this upload.")
@@ -190,12 +192,13 @@ class S3Store:
                 found = self._client.head_object(**self._at(key))
         except NotKeptError:
             return None
-        return Kept(key, int(found["ContentLength"]), found["ETag"].strip('"'))
+        return Kept(key, int(_said_in(found, "ContentLength")), _said_in(found, "ETag").strip('"'))
 
     def under(self, prefix: str) -> Iterator[Kept]:
         pages = self._client.get_paginator("list_objects_v2")
         with _told():
             for page in pages.paginate(Bucket=self.bucket, Prefix=self.folder + checked_prefix(prefix)):
+                _said_in(page, "Name")
                 for found in page.get("Contents", []):
                     key = found["Key"].removeprefix(self.folder)
                     yield Kept(key, int(found["Size"]), found["ETag"].strip('"'))
@@ -239,15 +242,25 @@ class S3Store:
     def remove(self, keys: Iterable[str]) -> None:
         left = iter(keys)
         while some := list(islice(left, MOST_REMOVED_AT_ONCE)):
-            named = [{"Key": self._at(key)["Key"]} for key in some]
+            named = [self._at(key)["Key"] for key in some]
             with _told():
-                answer = self._client.delete_objects(Bucket=self.bucket, Delete={"Objects": named, "Quiet": True})
-            refused = [error for error in answer.get("Errors", []) if error.get("Code") not in GONE]
-            if refused:
-                raise StoreError(f"The store of recordings did not remove {len(refused)} of {len(some)} files.")
+                answer = self._client.delete_objects(
+                    Bucket=self.bucket, Delete={"Objects": [{"Key": name} for name in named]}
+                )
+            gone = {each.get("Key") for each in answer.get("Deleted", [])}
+            gone |= {each.get("Key") for each in answer.get("Errors", []) if each.get("Code") in GONE}
+            if left_there := set(named) - gone:
+                raise StoreError(f"The store of recordings did not remove {len(left_there)} of {len(named)} files.")
 
     def _until(self, size: int) -> float:
-        return time.monotonic() + self.patience_s + size / SLOWEST_BYTES_A_S
+        return time.monotonic() + 10 * self.patience_s + size / SLOWEST_BYTES_A_S
+
+
+def _said_in(answer: Mapping[str, Any], name: str) -> Any:
+    """What every S3 server says there: without it, somebody else answered in its place."""
+    if name not in answer:
+        raise StoreError("The store of recordings answered with something that can't be read.")
+    return answer[name]
 
 
 def _base64(sha256: str) -> str:
