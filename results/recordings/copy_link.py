@@ -22,6 +22,7 @@ from emma_eval.outbox.registry import TryLaterError
 from ..models import MOST_RECORDING_BYTES, Origin, Recording, RecordingState, Result
 from .begin_upload import PART_BYTES
 from .finish_upload import digest_of, hand_over_sent
+from .hold_while import hold_while
 from .store import recordings_store
 from .trail import COPIED
 
@@ -84,8 +85,9 @@ def _copy(recording: Recording, way: Outgoing) -> None:
         if not _is_still_wanted(recording):
             return
         media_type = answer.header("content-type").partition(";")[0].strip().lower()
-        recordings_store().keep(f"{recording.folder}sent", path, media_type=media_type)
-        hand_over_sent(recording, None, COPIED, digest=_digest(path), size=path.stat().st_size)
+        hold_while(lambda: recordings_store().keep(f"{recording.folder}sent", path, media_type=media_type))
+        digest = hold_while(lambda: _digest(path))
+        hand_over_sent(recording, None, COPIED, digest=digest, size=path.stat().st_size)
 
 
 def _wanted() -> Wanted:

@@ -11,6 +11,7 @@ const token = form.elements.csrfmiddlewaretoken.value;
 const LANES = 4;
 const MOST_ROUNDS = 5; // of sending again what did not arrive as it was sent
 const FIRST_WAIT_MS = 1000;
+const AGAIN_AFTER_MS = 1500; // some servers tell two of one part apart by the second that they came in
 const LONGEST_WAIT_MS = 30_000;
 const STALLED_MS = 45_000;
 const SPEED_OVER_MS = 10_000;
@@ -227,6 +228,7 @@ function sending(file, begun, shown) {
       } catch (fault) {
         if (fault.error !== "missing" || (rounds += 1) > MOST_ROUNDS) throw fault;
         shown.waits(fault.message);
+        await rest(AGAIN_AFTER_MS);
         queue = [...fault.numbers];
         for (const number of queue) { delete begun.arrived[number]; tell(number, 0); }
       }

@@ -19,7 +19,7 @@ from results.recordings.store import recordings_store
 from tests import make
 from tests.at_once import at_once
 
-from .test_keep_parts import call, page, part_size  # noqa: F401
+from .test_keep_parts import await_another_second, call, page, part_size  # noqa: F401
 from .uploading import Page, sha256
 
 pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
@@ -79,13 +79,15 @@ def test_parts_of_another_file_are_not_handed_over(page: Page) -> None:
     assert Recording.objects.get().state == RecordingState.RECEIVING
 
 
-def test_two_tabs_that_send_different_files_do_not_become_one(page: Page) -> None:
+def test_two_tabs_that_send_different_files_do_not_become_one(page: Page, part_size: int) -> None:  # noqa: F811
     """Of the same name, size and time: what one of them finishes is whole, or it is told."""
     other = Page(page.client, page.call, b"Z" + page.content[1:], page.begun)
     page.send_all()
+    await_another_second(part_size)
     other.send(1)
     with pytest.raises(AnotherFileError):
         finish_upload(Recording.objects.get(), page.digest)
+    await_another_second(part_size)
     page.send(1)
     assert page.finish().status_code == 200
 
