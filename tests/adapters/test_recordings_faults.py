@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar
@@ -87,19 +88,28 @@ class Failing(BaseHTTPRequestHandler):
         pass
 
 
-@contextmanager
-def failing(failure: str) -> Iterator[tuple[S3Store, list[str]]]:
-    handler = type("Handler", (Failing,), {"failure": failure, "asked": []})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+@lru_cache(maxsize=1)
+def server_and_store() -> tuple[ThreadingHTTPServer, S3Store]:
+    """One for all these tests: a client takes its time to be made."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Failing)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     endpoint = f"http://127.0.0.1:{server.server_port}"
-    store = S3Store("bucket", "recordings/", endpoint, "us-east-1", "key", SECRET, patience_s=PATIENCE_S)
-    try:
-        yield store, handler.asked  # type: ignore[attr-defined]
-    finally:
-        server.shutdown()
-        server.server_close()
+    return server, S3Store("bucket", "recordings/", endpoint, "us-east-1", "key", SECRET, patience_s=PATIENCE_S)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _stopped_at_the_end() -> Iterator[None]:
+    yield
+    server, _ = server_and_store()
+    server.shutdown()
+    server.server_close()
+
+
+@contextmanager
+def failing(failure: str) -> Iterator[tuple[S3Store, list[str]]]:
+    Failing.failure, Failing.asked = failure, []
+    yield server_and_store()[1], Failing.asked
 
 
 def told_by(act: Act, store: Store, path: Path) -> StoreError:
