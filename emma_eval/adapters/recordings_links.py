@@ -6,7 +6,6 @@ A token allows one act on one object for some minutes, and nothing to whoever ch
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import hmac
 import json
@@ -62,10 +61,8 @@ def read(token: str, secrets: Sequence[str], now_s: float) -> Right:
 
 
 def _is_sealed(body: str, sealed: str, secret: str) -> bool:
-    try:
-        return hmac.compare_digest(_read(sealed), _seal(body, secret))
-    except (ValueError, binascii.Error):
-        return False
+    """Letter by letter: the same seal written otherwise is another one."""
+    return hmac.compare_digest(sealed.encode(), _written(_seal(body, secret)).encode())
 
 
 def _seal(body: str, secret: str) -> bytes:
