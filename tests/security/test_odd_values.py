@@ -26,7 +26,21 @@ KEYS = (
     *("build", "with", "area", "tags", "period", "from", "to", "returning", "over", "sort", "direction", "round"),
     *("unchanged", "by", "before", "after", "page", "page_size", "q", "script", "tester", "problem", "biggest"),
     *("dimension", "low", "high", "like", "tag", "result", "view", "path", "query", "next", "state", "review"),
-    *("browser", "device", "connection", "camera", "started", "source", "who", "action", "closed", "columns", "format"),
+    *(
+        "t",
+        "call",
+        "browser",
+        "device",
+        "connection",
+        "camera",
+        "started",
+        "source",
+        "who",
+        "action",
+        "closed",
+        "columns",
+        "format",
+    ),
 )
 ODD = (
     *("0001-01-01", "9999-12-31", "9999-W53", "0", "-1", "9" * 18, "9" * 30, "9223372036854775807", "1e308", "NaN"),

@@ -337,7 +337,7 @@ def test_the_export_leaves_it_out(world: World, name: str) -> None:
 # The keys that take no turns, and what a clock or chance writes: every other number must stay what it is.
 KEY = re.compile(r"(?<!\d)\d{15}(?!\d)")
 OF_THE_MOMENT = re.compile(
-    RESTLESS.pattern + r"|[0-9a-f]{64}|\d\d:\d\d(:\d\d)?(\.\d+)?|\d{1,2} [A-Z][a-z]{2} \d{4}|(?<=~)\.\d+\+"
+    RESTLESS.pattern + r"|[0-9a-f]{64}|[0-9a-f]{32}|\d\d:\d\d(:\d\d)?(\.\d+)?|\d{1,2} [A-Z][a-z]{2} \d{4}|(?<=~)\.\d+\+"
 )
 
 

@@ -198,10 +198,17 @@ def _recording(people: People, tester: User, script: Script, build: Build) -> Re
     make.result(tester, script, build, called_at=WHEN, call_uuid=RECORDED, comment="She was recorded.")
     make.call(tester, script, uuid=RECORDED, build=build, moments=("Here.",), ended_at_ms=90_000)
     made = _dated(make.recording(tester, RECORDED, name="may.webm", ready_at=WHEN, consented_at=WHEN))
+    _figures(made)
     for user in (user for (name, _), user in people.items() if name not in {ANONYMOUS, NO_ROLE}):
         assert user is not None
         _watched(made, user)
     return made
+
+
+def _figures(recording: Recording) -> None:
+    counts = {"turn_count": 12, "silence_count": 2, "silence_ms": 9_000, "overlap_count": 3, "yield_count": 1}
+    times = {"latency_median_ms": 900, "latency_p95_ms": 1_900, "yield_median_ms": 400, "longest_monologue_ms": 20_000}
+    CallFigures.objects.create(recording=recording, edition=1, measured_at=WHEN, emma_share=0.5, **counts, **times)
 
 
 def _watched(recording: Recording, user: User) -> None:
@@ -439,9 +446,7 @@ def _hide_recordings(world: World, hidden: Hidden, said: str) -> None:
     hidden.sending = _sending(tester, hidden.call.uuid, f"{said}.mp4")
     for recording in (hidden.recording, others, mixed):
         hidden.note = _note(recording, world.user(Role.EVAL_TEAM.value), f"Note {said}")
-        CallFigures.objects.create(
-            recording=recording, edition=1, measured_at=WHEN, turn_count=12, latency_median_ms=900, latency_p95_ms=1900
-        )
+        _figures(recording)
         for name in (Role.EVAL_TEAM, Role.MANAGER, Role.TESTER):
             note_watch(recording, world.user(name.value), timezone.now())
     hidden.note = RecordingNote.objects.get(recording=hidden.recording)
