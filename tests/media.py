@@ -52,6 +52,8 @@ KINDS = {
     "live.webm": Kind("webm", "libopus", "libvpx", options={"live": "1"}),
     "live.vp9.webm": Kind("webm", "libopus", "libvpx-vp9", options={"live": "1"}),
     "live.mp4": Kind("mp4", "aac", "libx264", options={"movflags": "+frag_keyframe+empty_moov+default_base_moof"}),
+    # Long packets and one side: hours of it are read in seconds.
+    "slow.webm": Kind("webm", "libopus", sides=1, sound_options={"frame_duration": "120"}),
     "silent.webm": Kind("webm", None, "libvpx"),
     "one.webm": Kind("webm", "libopus", sides=1),
     "uneven.webm": Kind("webm", "libopus", "libvpx", is_even=False),
@@ -99,9 +101,9 @@ def beeps(seconds: float, rate_hz: int) -> NDArray[np.float32]:
 
 def picture_at(frame: int, width: int = WIDTH_PX, height: int = HEIGHT_PX) -> NDArray[np.uint8]:
     """The picture of a frame, in colours."""
-    picture = np.full((height, width, 3), 96, np.uint8)
+    picture, square = np.full((height, width, 3), 96, np.uint8), width // 16
     for bit in range(16):
-        picture[:SQUARE_PX, bit * SQUARE_PX : (bit + 1) * SQUARE_PX] = 255 if frame >> (15 - bit) & 1 else 0
+        picture[:square, bit * square : (bit + 1) * square] = 255 if frame >> (15 - bit) & 1 else 0
     return picture
 
 
@@ -115,7 +117,8 @@ def frame_in(picture: NDArray[Any]) -> int:
 
 def _sound_track(file: Any, kind: Kind) -> Any:
     layout = "stereo" if kind.sides == 2 else "mono"
-    track = file.add_stream(kind.sound, rate=kind.rate_hz, layout=layout)
+    told = {name: value for name, value in kind.sound_options.items() if name != "qscale"}
+    track = file.add_stream(kind.sound, rate=kind.rate_hz, layout=layout, options=told)
     if quality := kind.sound_options.get("qscale"):
         track.codec_context.qscale = True
         track.codec_context.global_quality = int(quality) * 118
@@ -153,8 +156,8 @@ def _add_sound(file: Any, track: Any, samples: NDArray[np.float32], rate_hz: int
     file.mux(track.encode(frame))
 
 
-def write_long(path: Path, kind: str, seconds: float, every_s: int = 12) -> Path:
-    """Hours in seconds: what one short file holds, packet by packet, again and again."""
+def write_long(path: Path, kind: str, seconds: float, every_s: int = 12, nth: int = 1) -> Path:
+    """Hours in seconds: what one short file holds, packet by packet or only each nth of them, again and again."""
     with (
         av.open(str(media(kind, every_s))) as source,
         av.open(str(path), "w", format=KINDS[kind].container, options=KINDS[kind].options) as file,
@@ -166,7 +169,7 @@ def write_long(path: Path, kind: str, seconds: float, every_s: int = 12) -> Path
             if packet.size and packet.pts is not None and packet.pts * packet.time_base < every_s - 0.02
         ]
         for turn in range(int(seconds // every_s)):
-            for index, data, pts, dts, is_key, base in packets:
+            for index, data, pts, dts, is_key, base in packets[::nth]:
                 packet, shift = av.Packet(data), round(turn * every_s / base)
                 packet.pts, packet.dts, packet.time_base = pts + shift, (dts or pts) + shift, base
                 packet.is_keyframe, packet.stream = is_key, tracks[index]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from emma_eval.adapters.media import RATE_HZ, Sound, no_beat
 
@@ -21,12 +22,40 @@ QUIETEST_DB = -60.0
 SAME_DB = -30.0
 HOLD_EVERY_S = 10.0
 _WINDOW = RATE_HZ * WINDOW_MS // 1000
+log = logging.getLogger(__name__)
 
 
 class Ear(Protocol):
     """Whoever listens beside the waveform. Stretches come in order and without a hole, as float32 (sides, samples)."""
 
     def hear(self, samples: NDArray[np.float32]) -> None: ...
+
+
+E = TypeVar("E", bound=Ear)
+W = TypeVar("W")
+
+
+class Guarded(Generic[E]):
+    """An ear whose faults are written down and cost what it would have said, and not the waveform beside it."""
+
+    def __init__(self, ear: E) -> None:
+        self.ear: E | None = ear
+
+    def hear(self, samples: NDArray[np.float32]) -> None:
+        if self.ear is not None:
+            self._try(self.ear.hear, samples)
+
+    def last_word(self, say: Callable[[E], W]) -> W | None:
+        """What the ear says at the end; None where it failed."""
+        return None if self.ear is None else self._try(say, self.ear)
+
+    def _try(self, act: Callable[[Any], W], argument: Any) -> W | None:
+        try:
+            return act(argument)
+        except Exception:  # whatever it stumbles over, the recording is to be played
+            log.exception("a recording could not be listened to")
+            self.ear = None
+            return None
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ from emma_eval.outbox.registry import TryLaterError
 
 from ..models import Origin, Recording, RecordingState
 from .clear_sent import clear_sent
-from .derive import Heard, listen
+from .derive import Guarded, Heard, listen
 from .hold_while import hold_while
 from .join_chunks import join_chunks
 from .measure_call import keep_voices
@@ -101,7 +101,7 @@ def _fail(recording: Recording, words: str) -> None:
 def _try_later(recording: Recording, fault: Exception) -> None:
     """A store that is down is asked for as long as it takes; what is our own fault is tried some times."""
     log.warning("%s could not be made ready: %s", recording, fault)
-    if isinstance(fault, StoreError) and not isinstance(fault, MismatchError):
+    if isinstance(fault, StoreError) and fault.may_retry:
         raise TryLaterError(str(fault), STORE_IS_DOWN, counts=False) from fault
     if is_last_try():
         _fail(recording, NOT_MADE)
@@ -153,10 +153,10 @@ def _hear(path: Path, media: Media) -> tuple[Heard | None, Voices | None]:
         return None, None
     from emma_eval.adapters.speech import Listener
 
-    ears = [Listener(2)] if media.channels == 2 else []
+    ear = Guarded(Listener(2)) if media.channels == 2 else None
     try:
-        heard = listen(sound_of(path), media.duration_ms, ears, beat=hold_on)
-        return heard, ears[0].voices() if ears else None
+        heard = listen(sound_of(path), media.duration_ms, [ear] if ear else [], beat=hold_on)
+        return heard, ear.last_word(Listener.voices) if ear else None
     except BadMediaError as fault:
         if not media.has_video:
             raise
@@ -227,6 +227,15 @@ def _set_ready(recording: Recording, facts: dict[str, Any], voices: Voices | Non
             for column, value in facts.items():
                 setattr(found, column, value)
             found.save(update_fields=list(facts))
-            keep_voices(found, voices)
+            _keep_voices(found, voices)
     recording.refresh_from_db()
     return found.state != RecordingState.REMOVED
+
+
+def _keep_voices(recording: Recording, voices: Voices | None) -> None:
+    """A recording is played also where its figures can't be made: a fault of ours there is ours to mend later."""
+    try:
+        with transaction.atomic():
+            keep_voices(recording, voices)
+    except Exception:
+        log.exception("%s could not be measured", recording)

@@ -6,17 +6,18 @@ import os
 import resource
 
 _NICE = 5
+_GRACE_S = 5
 
 
 def limit(*, cpu_s: int, memory_bytes: int, file_bytes: int) -> None:
     """Before anything is read."""
     for what, most in (
         (resource.RLIMIT_AS, memory_bytes),
-        (resource.RLIMIT_CPU, cpu_s),
         (resource.RLIMIT_FSIZE, file_bytes),
         (resource.RLIMIT_CORE, 0),
     ):
         resource.setrlimit(what, (most, most))
+    _limit_cpu(cpu_s)
     os.nice(_NICE)
 
 
@@ -24,6 +25,10 @@ def allow(seconds: float) -> None:
     """From now on so much time of a processor, and no more than was given before."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     most = int(used.ru_utime + used.ru_stime + seconds) + 1
-    given = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    most = most if given == resource.RLIM_INFINITY else min(most, given)
-    resource.setrlimit(resource.RLIMIT_CPU, (most, most))
+    given, _ = resource.getrlimit(resource.RLIMIT_CPU)
+    _limit_cpu(most if given == resource.RLIM_INFINITY else min(most, given))
+
+
+def _limit_cpu(most_s: int) -> None:
+    """First a signal that says what it is, and only then the one that anybody might have sent."""
+    resource.setrlimit(resource.RLIMIT_CPU, (most_s, most_s + _GRACE_S))

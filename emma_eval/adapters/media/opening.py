@@ -44,7 +44,7 @@ def opened(path: Path) -> Iterator[InputContainer]:
 
 
 def _refuse_what_is_too_much(container: InputContainer) -> None:
-    if len(container.streams) > MOST_STREAMS:
+    if len(container.streams) >= MOST_STREAMS:  # FFmpeg looks for no more than that
         raise BadMediaError(TOO_MANY_STREAMS)
     if (container.duration or 0) / av.time_base > LONGEST_S:
         raise BadMediaError(TOO_LONG)
