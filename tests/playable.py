@@ -1,4 +1,4 @@
-"""Recordings that can really be played: media of known content, made ready as the site does, in the store of the test."""
+"""Recordings that can really be played: media of known content, made ready as the site does, in the test's store."""
 
 from __future__ import annotations
 

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import gzip
 import re
+import uuid
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from django.conf import settings
 from django.test import Client
+from django.utils import timezone
 
+from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
+from results.models import QueuedFor
+from results.review.hold_result import begin_review
+from tests import make
 from tests.security.access import ACCESS, address
 from tests.security.world import ANONYMOUS, build_world
 
@@ -49,15 +55,33 @@ def test_no_page_is_heavier_than_it_may_be() -> None:
         if answer.status_code != 200 or not answer.headers["content-type"].startswith("text/html"):
             continue
         asked_for = set(ASKED_FOR.findall(answer.text))
-        weight = Weight(
-            total=gzipped(answer.content) + sum(map(weight_of, asked_for)),
-            scripts=sum(weight_of(file) for file in asked_for if file.endswith(".js")),
-            styles=sum(weight_of(file) for file in asked_for if file.endswith(".css")),
-            requests=len(asked_for) + 1,
-        )
+        weight = weight_with_all(answer.content, asked_for)
         if any(found > most for found, most in zip(weight, MOST, strict=True)):
             too_heavy[name] = weight
     assert too_heavy == {}
+
+
+def weight_with_all(page: bytes, asked_for: set[str]) -> Weight:
+    return Weight(
+        total=gzipped(page) + sum(map(weight_of, asked_for)),
+        scripts=sum(weight_of(file) for file in asked_for if file.endswith(".js")),
+        styles=sum(weight_of(file) for file in asked_for if file.endswith(".css")),
+        requests=len(asked_for) + 1,
+    )
+
+
+@pytest.mark.django_db
+def test_nor_is_one_with_a_player(tester: User, eval_member: User) -> None:
+    """What is played, its waveform and its picture are asked for beside these."""
+    result = make.result(tester, make.script(), make.build(), call_uuid=uuid.uuid4(), queued_for=QueuedFor.VERY_LOW)
+    recording = make.recording(tester, result.call_uuid)
+    begin_review(eval_member, result, timezone.now())
+    for path in (recording.get_absolute_url(), result.get_absolute_url(), f"/review/{result.pk}/"):
+        answer = make.client_of(eval_member).get(path)
+        asked_for = set(ASKED_FOR.findall(answer.text))
+        assert "js/player.js" in asked_for
+        weight = weight_with_all(answer.content, asked_for)
+        assert all(found <= most for found, most in zip(weight, MOST, strict=True)), (path, weight)
 
 
 def test_the_sign_in_page_links_what_it_needs(client: Client, db: None) -> None:

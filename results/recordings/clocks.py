@@ -6,7 +6,7 @@ import re
 
 from ..models import as_clock
 
-_CLOCK = re.compile(r"(?:(?:(\d{1,2}):)?(\d{1,4}):)?(\d{1,6}(?:[.,]\d{1,3})?)")
+_CLOCK = re.compile(r"(?:(?:(\d{1,2}):)?(\d{1,4}):)?(\d{1,6}(?:[.,]\d{1,3})?)", re.ASCII)
 
 
 def read_clock(text: str) -> int | None:

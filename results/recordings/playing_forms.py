@@ -23,8 +23,11 @@ class PlaceField(forms.CharField):
         attrs = {"inputmode": "decimal", "autocomplete": "off"}
         super().__init__(max_length=20, error_messages={"required": NO_PLACE}, widget=forms.TextInput(attrs), **more)
 
-    def clean(self, value: Any) -> int:
-        at_ms = read_clock(super().clean(value))
+    def clean(self, value: Any) -> int | None:
+        text = super().clean(value)
+        if not text and not self.required:
+            return None
+        at_ms = read_clock(text)
         if at_ms is None:
             raise forms.ValidationError(NO_PLACE)
         return at_ms
@@ -80,8 +83,9 @@ class AlignForm(OfRecording):
         super().__init__(data, recording, **more)
         self.moments = moments
 
-    def clean_at(self) -> int:
-        return self._within(self.cleaned_data["at"])
+    def clean_at(self) -> int | None:
+        at_ms = self.cleaned_data["at"]
+        return None if at_ms is None else self._within(at_ms)
 
     def clean(self) -> dict[str, Any]:
         said = self.cleaned_data
@@ -97,7 +101,9 @@ class AlignForm(OfRecording):
         moment = next((each for each in self.moments if each.number == said.get("moment")), None)
         if moment is None:
             raise forms.ValidationError("Choose a moment.")
-        return offset_for(self.recording, moment.at_ms, said.get("at") or 0)
+        if said.get("at") is None:
+            raise forms.ValidationError(NO_PLACE)
+        return offset_for(self.recording, moment.at_ms, said["at"])
 
 
 class CaptionsForm(forms.Form):

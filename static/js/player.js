@@ -233,6 +233,7 @@ function show() {
   const share = lastsMs ? (position / lastsMs) * 100 : 0;
   part("played").style.inlineSize = `${share}%`;
   setText(part("at-now"), `${clock(position)} / ${clock(lastsMs)}`);
+  showAlign();
   const words = `${inWords(position)} of ${inWords(lastsMs)}`;
   if (words === told) return;
   told = words;
@@ -486,7 +487,15 @@ function showCaptions() {
 // --- what is added while listening ---------------------------------------------------------------------------------
 
 root.addEventListener("focusin", ({ target }) => { if (target.matches("[data-note-words]") && !target.value) part("note-at").value = clock(position); });
-root.addEventListener("click", ({ target }) => { const button = target.closest("[data-is-here]"); if (button && !part("align-at").value) part("align-at").value = fineClock(position); }, true);
+// Where it is now is where a moment is, unless another place was typed.
+let isTyped = false;
+function showAlign() {
+  const field = part("align-at");
+  if (field && !isTyped && field.closest("details").open) field.value = fineClock(position);
+}
+root.addEventListener("input", ({ target }) => { if (target.matches("[data-align-at]")) isTyped = target.value !== ""; });
+root.addEventListener("click", ({ target }) => { if (target.closest("[data-is-here]")) queueMicrotask(() => { isTyped = false; }); });
+root.addEventListener("toggle", showAlign, true);
 // Beside a review Enter in a field does nothing; here it keeps the note.
 root.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || event.isComposing || !event.target.matches("[data-note] input")) return;

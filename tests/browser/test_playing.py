@@ -63,7 +63,8 @@ NEXT_BEEP = """async () => {
     await context.resume();
   }
   const samples = new Float32Array(1024);
-  const loud = (ear) => { ear.getFloatTimeDomainData(samples); return samples.some((sample) => Math.abs(sample) > 0.15); };
+  const hear = (ear) => { ear.getFloatTimeDomainData(samples); return samples; };
+  const loud = (ear) => hear(ear).some((sample) => Math.abs(sample) > 0.15);
   document.querySelector("[data-act=toggle]").click();
   for (const until = performance.now() + 3000; performance.now() < until;) {
     await new Promise((go) => setTimeout(go, 4));
@@ -409,8 +410,15 @@ def measured(recording: Recording) -> None:
         edition=1,
         measured_at=timezone.now(),
         events=[dict(zip(named, event, strict=True)) for event in EVENTS],
-        **{"turn_count": 23, "latency_median_ms": 640, "latency_p95_ms": 2140, "silence_count": 1, "silence_ms": 4000},
-        **{"overlap_count": 1, "yield_count": 1, "yield_median_ms": 400, "emma_share": 0.57},
+        turn_count=23,
+        latency_median_ms=640,
+        latency_p95_ms=2140,
+        silence_count=1,
+        silence_ms=4000,
+        overlap_count=1,
+        yield_count=1,
+        yield_median_ms=400,
+        emma_share=0.57,
         longest_monologue_ms=6200,
     )
 

@@ -87,7 +87,7 @@ def test_a_missing_recording_is_told_and_its_tester_may_add_it(
     tester: User, tester_client: Client, eval_client: Client, script: Script, build: Build
 ) -> None:
     result = make.result(tester, script, build)
-    assert "No recording link yet" in words_of(tester_client, result)
+    assert "There is no recording of this call yet." in words_of(tester_client, result)
     assert "Add the recording link" in words_of(tester_client, result)
     assert "Add the recording link" not in words_of(eval_client, result)
 
