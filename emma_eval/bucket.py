@@ -24,4 +24,5 @@ def bucket_of_this_site(patience_s: float = 20) -> Bucket | None:
         key=said["access_key"],
         secret=said["secret_key"],
         patience_s=patience_s,
+        written_with=said.get("object_parameters", {}),
     )

@@ -27,6 +27,7 @@ import pytest
 from psycopg import sql
 
 from emma_eval.adapters.bucket import Bucket
+from emma_eval.adapters.recordings_folder import FolderStore
 from emma_eval.backup import __main__ as command
 from emma_eval.backup import archive, manifest, postgresql, stranger, verify
 from emma_eval.backup.manifest import KeptFile
@@ -35,6 +36,8 @@ from emma_eval.knock import find_free, is_free
 
 pytestmark = pytest.mark.xdist_group("backup")  # one process makes the sites for all of them
 ROOT = Path(__file__).resolve().parent.parent
+RECORDING = "11111111-2222-4333-8444-555555555555/"
+RECORDED = (f"{RECORDING}chunks/001-000001", f"{RECORDING}media.webm")
 MANIFEST, DUMPS = "manifest.json", {"sqlite": "database.sqlite3", "postgresql": "database.pgdump"}
 SIGN_IN = """
 import sys, emma_eval.celery, django
@@ -105,7 +108,7 @@ def counts(site: Site) -> dict[str, int]:
 
 
 def sums(folder: Path) -> dict[str, str]:
-    kept = [path for path in folder.rglob("*") if path.is_file()]
+    kept = [path for path in folder.rglob("*") if path.is_file() and ".arriving" not in path.parts]
     return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in kept}
 
 
@@ -149,7 +152,15 @@ def site(
     (var / "exports").mkdir()
     (var / "exports" / "made again.xlsx").write_text("not kept")
     (var / "mail" / "letter.log").write_text("not kept")
+    _record(FolderStore(var / "recordings", "secret", str), var / "recordings" / "2026" / "call – eins.webm")
     return made
+
+
+def _record(store: FolderStore, media: Path) -> None:
+    """What a recording leaves in the folder: what is played, a chunk, and an upload that is on its way."""
+    for key in RECORDED:
+        store.keep(key, media, media_type="video/webm")
+    store.begin_parts(f"{RECORDING}sent", media_type="video/webm")
 
 
 @pytest.fixture(scope="module")
@@ -171,7 +182,10 @@ def test_a_backup_holds_what_cannot_be_made_again_for_its_owner_alone(site: Site
         names = tar.getnames()
         said = json.loads(tar.extractfile(MANIFEST).read())  # type: ignore[union-attr]
     kept = [DUMPS[site.engine], "recordings/empty.webm", "recordings/2026/call – eins.webm", "imports/sheet.csv"]
-    assert names == [*kept, "secret_key", MANIFEST]
+    of_folders = [name for name in names if not re.match(r"recordings/[0-9a-f-]{36}/", name)]
+    assert of_folders == [*kept, "secret_key", MANIFEST]
+    assert {f"recordings/{key}" for key in RECORDED} <= set(names)
+    assert not [name for name in names if "arriving" in name]
     assert said["rows"] == counts(site) | {"django_session": said["rows"]["django_session"]}
     assert said["rows"]["results_result"] > 50
     assert said["engine"] == site.engine
@@ -234,6 +248,9 @@ def test_restored_onto_an_empty_folder_everything_is_as_it_was(
     assert (restored.var / "imports" / "sheet.csv").stat().st_mtime == 1_700_000_000
     assert (restored.var / "secret_key").read_text() == (site.var / "secret_key").read_text()
     assert {stat.S_IMODE(path.stat().st_mode) for path in restored.var.glob("recordings/*.webm")} == {0o600}
+    store = FolderStore(restored.var / "recordings", "secret", str)
+    assert {kept.key for kept in store.under(RECORDING)} == set(RECORDED)
+    assert not (restored.var / "recordings" / ".arriving").exists()
     assert not (restored.var / "exports").exists()
     assert not (restored.var / "restoring").exists()
 
@@ -378,7 +395,8 @@ def test_sqlite_is_kept_at_one_moment_while_a_writer_keeps_writing(tmp_path: Pat
 def test_verify_says_what_it_proved(site: Site, backup: Path) -> None:
     told = site.emma("verify", backup)
     assert told.returncode == 0, told.stderr
-    assert re.search(r"Every one of its 5 files \([\d,]+ bytes\) has the size and checksum", told.stdout)
+    count = len(members(backup)) - 1  # all but the manifest
+    assert re.search(rf"Every one of its {count} files \([\d,]+ bytes\) has the size and checksum", told.stdout)
     how = "opened, found sound" if site.engine == "sqlite" else "loaded into a PostgreSQL of its own"
     assert re.search(
         rf"The database was {how}: [\d,]+ rows in \d+ tables, as many in each as were counted", told.stdout
@@ -886,10 +904,12 @@ def test_files_of_a_bucket_are_listed_and_copied_when_asked_for(bucket: Bucket, 
     content = {
         "recordings/a.webm": b"a" * 10,
         "recordings/odd name.webm": b"b" * 2_000_000,
+        **{f"recordings/{key}": key.encode() for key in RECORDED},
         "exports/x.csv": b"not kept",
     }
     for key, said in content.items():
         bucket.put(key, io.BytesIO(said))
+    bucket.as_owner.create_multipart_upload(Bucket="kept", Key=f"recordings/{RECORDING}sent")  # no file yet
     more = {"EMMA_S3_BUCKET": "kept", "EMMA_S3_ENDPOINT": str(bucket.endpoint), "EMMA_S3_KEY": "key"}
     site = Site(tmp_path / "var", "sqlite", more=(*more.items(), ("EMMA_S3_SECRET", "secret")))
     assert site.python("-m", "emma_eval.prepare", "--no-demo").returncode == 0
@@ -904,10 +924,10 @@ def test_files_of_a_bucket_are_listed_and_copied_when_asked_for(bucket: Bucket, 
     assert not [name for name in members(listed) if name.startswith("bucket/")]
 
     for key in content:
-        bucket._as_owner.delete_object(Bucket="kept", Key=key)
+        bucket.as_owner.delete_object(Bucket="kept", Key=key)
     told = replace(site, var=tmp_path / "from-list").emma("restore", listed)
     assert told.returncode == 0, told.stderr
-    assert "2 files of the bucket are not in the bucket of this site: recordings/a.webm" in told.stdout
+    assert "4 files of the bucket are not in the bucket of this site: recordings/1111" in told.stdout
     told = replace(site, var=tmp_path / "from-copies").emma("restore", copied)
     assert told.returncode == 0, told.stderr
     assert "not in the bucket" not in told.stdout

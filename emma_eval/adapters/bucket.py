@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -53,7 +53,10 @@ class Closed:
 
 @dataclass(frozen=True)
 class Bucket:
-    """A bucket and the key to it. Each question waits `patience_s` at most, and is asked once."""
+    """A bucket and the key to it. Each question waits `patience_s` at most, and is asked once.
+
+    What is put there goes `written_with` S3's parameters: how it is encrypted.
+    """
 
     name: str
     endpoint: str | None
@@ -61,6 +64,7 @@ class Bucket:
     key: str
     secret: str = field(repr=False)
     patience_s: float = 20
+    written_with: Mapping[str, str] = field(default_factory=dict)
 
     def _config(self, **more: Any) -> Config:
         return Config(
@@ -147,7 +151,7 @@ class Bucket:
 
     def put(self, key: str, source: IO[bytes]) -> None:
         with _told():
-            self.as_owner.upload_fileobj(source, self.name, key)
+            self.as_owner.upload_fileobj(source, self.name, key, ExtraArgs=dict(self.written_with))
 
 
 def code_of(told: ClientError) -> str:

@@ -11,6 +11,8 @@ from typing import Any
 
 from django.conf import settings
 
+from emma_eval.adapters.recordings_folder import ARRIVING
+
 from .postgresql import Database
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
@@ -40,9 +42,9 @@ def folders() -> dict[str, Path]:
 
 
 def files_in(folder: Path) -> Iterator[Path]:
-    """Its files, in order. What links elsewhere is not ours to keep."""
+    """Its files, in order. What links elsewhere is not ours to keep, and what is still arriving is no file yet."""
     for path, below, names in os.walk(folder):
-        below.sort()
+        below[:] = sorted(name for name in below if name != ARRIVING)
         for name in sorted(names):
             found = Path(path) / name
             if found.is_file() and not found.is_symlink():
