@@ -55,6 +55,8 @@ urlpatterns = [
     path("recordings/<uuid:uuid>/", playing.recording, name="recording"),
     path("recordings/<uuid:uuid>/links/", playing.recording_links, name="recording_links"),
     path("recordings/<uuid:uuid>/offset/", playing.recording_offset, name="recording_offset"),
+    path("recordings/<uuid:uuid>/sides/", playing.recording_sides, name="recording_sides"),
+    path("recordings/<uuid:uuid>/again/", playing.recording_try_again, name="recording_try_again"),
     path("recordings/<uuid:uuid>/notes/", playing.recording_notes, name="recording_notes"),
     path(
         "recordings/<uuid:uuid>/notes/<int:pk>/withdraw/",

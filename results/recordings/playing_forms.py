@@ -7,10 +7,11 @@ from typing import Any
 from django import forms
 
 from ..filing.rules import has_words, without_control_characters
-from ..models import MOST_NOTE_ON_RECORDING_CHARACTERS, Moment, Recording
+from ..models import MOST_NOTE_ON_RECORDING_CHARACTERS, Moment, Recording, Sides
 from .align_recording import offset_for
 from .captions import MOST_CAPTIONS_BYTES, Cue, UnreadableCaptionsError, read_captions
 from .clocks import read_clock
+from .correct_sides import CHOICES
 
 NO_PLACE = "Say where, as 1:23 or in seconds."
 BEYOND = "The recording ends before that."
@@ -104,6 +105,17 @@ class AlignForm(OfRecording):
         if said.get("at") is None:
             raise forms.ValidationError(NO_PLACE)
         return offset_for(self.recording, moment.at_ms, said["at"])
+
+
+class SidesForm(forms.Form):
+    """Who is heard on which side."""
+
+    sides = forms.TypedChoiceField(
+        label="Who is heard where",
+        choices=[(each.value, each.label) for each in CHOICES],
+        coerce=Sides,
+        error_messages={"required": "Choose one.", "invalid_choice": "Choose one."},
+    )
 
 
 class CaptionsForm(forms.Form):

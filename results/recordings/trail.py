@@ -15,9 +15,10 @@ from ..models import Recording
 
 WATCHED, REMOVED, EMPTIED = "watched a recording", "removed a recording", "emptied the store of a recording"
 ALIGNED, CAPTIONED = "aligned a recording", "kept a transcript of a recording"
+TOLD_SIDES = "told who is heard where on a recording"
 NOTED, WITHDREW_NOTE = "noted on a recording", "withdrew a note on a recording"
 UPLOADED, COPIED = "uploaded a recording", "copied a recording"
-OF_RECORDINGS = (UPLOADED, COPIED, WATCHED, REMOVED, EMPTIED, ALIGNED, CAPTIONED, NOTED, WITHDREW_NOTE)
+OF_RECORDINGS = (UPLOADED, COPIED, WATCHED, REMOVED, EMPTIED, ALIGNED, CAPTIONED, TOLD_SIDES, NOTED, WITHDREW_NOTE)
 
 
 def record_act(by: User | None, action: str, recording: Recording, **details: Any) -> None:

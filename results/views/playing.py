@@ -22,11 +22,13 @@ from ..models import Recording, RecordingNote, Result
 from ..recordings.align_recording import TooFarError, align_recording, may_align
 from ..recordings.captions import Cue, UnreadableCaptionsError
 from ..recordings.clocks import read_clock
+from ..recordings.correct_sides import correct_sides, may_differ
 from ..recordings.give_links import give_links
 from ..recordings.keep_captions import keep_captions, may_caption, transcript_of
 from ..recordings.note_on_recording import NOTED_BY_ONE, note_on_recording, withdraw_note
-from ..recordings.playing_forms import AlignForm, CaptionsForm, NoteForm
+from ..recordings.playing_forms import AlignForm, CaptionsForm, NoteForm, SidesForm
 from ..recordings.show_recording import Place, moments_of, show_recording
+from ..recordings.try_again import try_again
 from .addresses import is_for_a_part
 
 TOO_MANY = "That was a lot within a few minutes. Your words are still here: add them a little later."
@@ -78,6 +80,37 @@ def recording_offset(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
     except TooFarError:
         return _changed(request, found, status=422, align_fault="No recording is that far off.")
     return _changed(request, found, words="The moments are moved, for everybody.")
+
+
+@never_cache
+@for_members
+@require_http_methods(OPENED_OR_SENT)
+def recording_sides(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
+    """Say who is heard where, as whoever listens can tell."""
+    found = _playable(request, uuid)
+    if request.method != "POST":
+        return redirect(found)
+    if not may_align(request.user, found):
+        raise PermissionDenied
+    form = SidesForm(request.POST)
+    if not form.is_valid():
+        return _page(request, found, status=422, sides_form=form)
+    if correct_sides(request.user, found, form.cleaned_data["sides"]):
+        messages.success(request, "It is kept who is heard where, and the figures are made again.")
+    return SeeOther(f"{found.get_absolute_url()}#about-head")
+
+
+@never_cache
+@for_members
+@require_http_methods(OPENED_OR_SENT)
+def recording_try_again(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
+    """Have one that failed made ready once more."""
+    found = _seen(request, uuid)
+    if request.method == "POST" and not may_align(request.user, found):
+        raise PermissionDenied
+    if request.method == "POST" and try_again(found):
+        messages.info(request, "It is tried again.")
+    return redirect(found)
 
 
 @never_cache
@@ -192,13 +225,22 @@ def _changed(request: UserRequest, found: Recording, *, status: int = 200, **sho
     return SeeOther(f"{found.get_absolute_url()}#beside")
 
 
-def _page(request: UserRequest, found: Recording, *, status: int = 200, **shown: Any) -> HttpResponse:
+def _page(
+    request: UserRequest, found: Recording, *, status: int = 200, sides_form: SidesForm | None = None, **shown: Any
+) -> HttpResponse:
     results = Result.objects.visible_to(request.user).filter(tester=found.tester_id, call_uuid=found.call_uuid)
     context = {
         "player": show_recording(request.user, found, **shown),
         "recording": found,
+        "sides_form": _sides_form(request, found, sides_form),
         "looks_after": found.is_looked_after_by(request.user),
         "begins_at": begins_at(request),
         "results": results.select_related("script_version", "build").order_by("id"),
     }
     return render(request, "results/recording.html", context, status=status)
+
+
+def _sides_form(request: UserRequest, found: Recording, sent: SidesForm | None) -> SidesForm | None:
+    if sent is not None or not (may_align(request.user, found) and may_differ(found)):
+        return sent
+    return SidesForm(initial={"sides": found.sides})

@@ -365,6 +365,8 @@ ACCESS = {
     "recording": Page(MEMBERS, _recording, hidden=_hidden_recording),
     "recording_links": Page(MEMBERS, _recording, hidden=_hidden_recording),
     "recording_offset": Page(MEMBERS, _recording, hidden=_hidden_recording, only_some_send=True),
+    "recording_sides": Page(MEMBERS, _recording, hidden=_hidden_recording, only_some_send=True),
+    "recording_try_again": Page(MEMBERS, _recording, hidden=_hidden_recording, only_some_send=True),
     "recording_notes": Page(MEMBERS, _recording, hidden=_hidden_recording),
     "recording_note_withdraw": Page(MEMBERS, _note, hidden=_hidden_note, absent=True),
     "recording_captions": Page(MEMBERS, _recording, hidden=_hidden_recording, only_some_send=True),
