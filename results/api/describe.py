@@ -140,6 +140,7 @@ A_RESULT = OpenApiExample(
         "problems_as_reviewed": [{"tag": "cut_in", "label": taxonomy.TAG_BY_KEY["cut_in"].label, "place": 1}],
         "comment": "She cut in twice while I was crying.",
         "recording_link": "",
+        "recording": {"state": "ready", "url": f"https://emma.example.org/recordings/{A_UUID}/"},
         "machine": {"browser": "", "device": "", "system": "", "connection": ""},
         "is_imported": False,
         "taxonomy_edition": taxonomy.EDITION,

@@ -23,6 +23,7 @@ from ..models import (
     ProblemOrder,
     ResultQuerySet,
 )
+from ..recordings.tell_of_rows import BEST_FIRST, ToldRecording, recordings_of_rows
 from ..review.as_reviewed import PlacedTag, reason_shown, tags_as_reviewed
 from ..review.open_to import time_shown
 
@@ -44,9 +45,21 @@ def columns_of(results: ResultQuerySet) -> Any:
 
 
 def tell_rows(user: User, rows: list[Any]) -> list[Row]:
-    """Each row as it is told to this person; one query for the problems of all of them, one for those as reviewed."""
+    """Each row as it is told to this person; one query for the problems of all of them, one for those as reviewed,
+    one for their recordings."""
     problems, reviewed = _problems_of([row.id for row in rows]), tags_as_reviewed(user, rows)
-    return [_tell(user, row, problems.get(row.id, []), reviewed.get(row.id)) for row in rows]
+    recorded = recordings_of_rows(user, rows)
+    return [
+        {
+            **_tell(user, row, problems.get(row.id, []), reviewed.get(row.id)),
+            "recording": _tell_recording(recorded.get((row.tester_id, row.call_uuid))),
+        }
+        for row in rows
+    ]
+
+
+def _tell_recording(recording: ToldRecording | None) -> Row | None:
+    return None if recording is None else {"state": recording.state.value, "url": recording.page}
 
 
 def _problems_of(ids: list[int]) -> dict[int, list[Row]]:
@@ -144,6 +157,13 @@ class MachineSerializer(serializers.Serializer[Any]):
     connection = serializers.ChoiceField(choices=Connection.values, allow_blank=True)
 
 
+class RecordingSerializer(serializers.Serializer[Any]):
+    """The recording of a call. `ready`: it can be played; `failed`: it can't; otherwise it is on its way."""
+
+    state = serializers.ChoiceField(choices=[state.value for state in BEST_FIRST])
+    url = serializers.URLField(help_text="Its page, for people: no file is given to programs.")
+
+
 class ResultSerializer(serializers.Serializer[Any]):
     """One script run on one call, as its tester filed it."""
 
@@ -186,6 +206,9 @@ class ResultSerializer(serializers.Serializer[Any]):
     )
     comment = serializers.CharField(allow_blank=True, max_length=MOST_COMMENT_CHARACTERS)
     recording_link = serializers.CharField(allow_blank=True, max_length=2000)
+    recording = RecordingSerializer(
+        allow_null=True, help_text="What is kept here of the call's sound and picture; null: nothing that stands."
+    )
     machine = MachineSerializer()
     is_imported = serializers.BooleanField(help_text="Whether it came with a sheet.")
     taxonomy_edition = serializers.IntegerField(min_value=1)

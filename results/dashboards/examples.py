@@ -14,10 +14,12 @@ from functools import cache, reduce
 from operator import attrgetter, or_
 from typing import Any, NamedTuple
 
-from django.db.models import F, Q, QuerySet, Window
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 
-from ..models import Problem, Result, ResultQuerySet, ReviewedProblem, Source
+from emma_eval.accounts.models import User
+
+from ..models import Problem, Recording, Result, ResultQuerySet, ReviewedProblem, Source
 from .counting import Counting
 
 EXAMPLES = 3
@@ -26,7 +28,7 @@ FEW = 2 * LATEST  # so few results are looked at whole
 MOST_OF_A_PROBLEM = 20
 MANY = 500  # up to so many that carry it are read whole
 NEAR = 20_000  # of so few results, the database begins with them; of more, with the problem that is looked for
-COLUMNS = ("id", "called_at", "tester__name", "tester__email", "script_version__title", "recording_link")
+COLUMNS = ("id", "called_at", "tester__name", "tester__email", "script_version__title", "recording_link", "is_played")
 
 Tag = tuple[str, bool]  # a problem, and whether only as the biggest
 Carried = tuple[int, str, int | None]  # a result, a problem that it carries, and the problem's rank
@@ -42,10 +44,12 @@ class Example:
     tester_email: str
     title: str
     recording_link: str
+    is_played: bool
 
     @property
     def has_recording(self) -> bool:
-        return bool(self.recording_link)
+        """Whether there is something to listen to, here or behind a link."""
+        return self.is_played or bool(self.recording_link)
 
     @property
     def tester(self) -> str:
@@ -78,7 +82,7 @@ def find_examples(
     in_order = narrowed.narrow_in_order(Result.objects.visible_to(counting.user), "called_at")
     in_order = in_order.order_by("-called_at", "-id")
     window = in_order[: results if results <= FEW else LATEST]
-    latest = _candidates(window)
+    latest = _candidates(counting.user, window)
     carried = _tags_of(source, window)
     found = _by_tag(latest, carried, wanted)
     rare = {each: there for each, there in wanted.items() if len(found.get(each, ())) < min(EXAMPLES, there)}
@@ -86,10 +90,10 @@ def find_examples(
         rest = in_order[LATEST:results] if results <= NEAR else counting.rows.order_by()
         more = _tags_of_the_rare(source, rest, rare)
         earlier = in_order.filter(pk__in={result for result, *_ in more} - latest.keys())
-        latest |= _candidates(earlier, youngest=len(latest))
+        latest |= _candidates(counting.user, earlier, youngest=len(latest))
         found = _by_tag(latest, carried + more, wanted)
     chosen = {tag: choose(candidates) for tag, candidates in found.items()}
-    details = _details({each.id for those in chosen.values() for each in those})
+    details = _details(counting.user, {each.id for those in chosen.values() for each in those})
     return {tag: [details[each.id] for each in those if each.id in details] for tag, those in chosen.items()}
 
 
@@ -112,20 +116,31 @@ def _most_telling(left: Sequence[Candidate], testers: Collection[int], scripts: 
     return min(left, key=lambda each: (not each.has_recording, each.tester in testers, each.script in scripts))
 
 
-def _candidates(rows: ResultQuerySet, youngest: int = 0) -> dict[int, Candidate]:
+def _candidates(user: User, rows: ResultQuerySet, youngest: int = 0) -> dict[int, Candidate]:
     """`rows` from the latest call to the earliest."""
-    found = rows.values_list("id", "tester_id", "script_id", "recording_link")
-    return {row[0]: Candidate(row[0], age, row[1], row[2], row[3] != "") for age, row in enumerate(found, youngest)}
+    played = _is_played(is_trained=user.is_trained)
+    found = rows.annotate(is_played=played).values_list("id", "tester_id", "script_id", "recording_link", "is_played")
+    return {
+        row[0]: Candidate(row[0], age, row[1], row[2], row[3] != "" or row[4])
+        for age, row in enumerate(found, youngest)
+    }
 
 
-def _details(keys: Collection[int]) -> dict[int, Example]:
+def _details(user: User, keys: Collection[int]) -> dict[int, Example]:
     """`keys` are of results that the viewer may see."""
-    return {row[0]: Example(*row) for row in _detailed().filter(pk__in=keys)}
+    return {row[0]: Example(*row) for row in _detailed(is_trained=user.is_trained).filter(pk__in=keys)}
 
 
 @cache
-def _detailed() -> QuerySet[Any]:
-    return Result.objects.order_by().values_list(*COLUMNS)
+def _detailed(*, is_trained: bool) -> QuerySet[Any]:
+    return Result.objects.order_by().annotate(is_played=_is_played(is_trained=is_trained)).values_list(*COLUMNS)
+
+
+@cache
+def _is_played(*, is_trained: bool) -> Exists:
+    """Whether a result that somebody may see has a recording that they may play."""
+    known = Recording.objects.all() if is_trained else Recording.objects.open_to_all()
+    return Exists(known.playable().filter(tester=OuterRef("tester"), call_uuid=OuterRef("call_uuid")).order_by())
 
 
 @cache

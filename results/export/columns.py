@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from results.listing.reviewed import KEY_OF_REASON
 from results.models import DIMENSION_KEYS, Device, ProblemOrder, QueuedFor
+from results.recordings.tell_of_rows import ToldRecording
 from results.review.as_reviewed import PlacedTag
 from results.review.open_to import time_shown
 from scripts_catalog import taxonomy
@@ -51,6 +52,7 @@ class Beside:
     moments: tuple[Marked, ...] = ()
     reviewed: tuple[PlacedTag, ...] | None = None
     waits_for: QueuedFor | None = None
+    recording: ToldRecording | None = None
 
 
 Cell = str | int | datetime | date | None
@@ -221,6 +223,14 @@ BIGGEST = Column(
 IN_ORDER = Column("problems_in_order", "Problems in order", ("problem_order",), _say_in_order, _tell_in_order, width=40)
 MOMENTS = Column("moments", "Moments", ("tester_id", "call_uuid"), _say_moments, _tell_moments, width=40)
 
+RECORDING = Column(
+    "recording",
+    "Kept recording",
+    ("tester_id", "call_uuid"),
+    lambda row, beside: beside.recording.page if beside.recording else "",
+    lambda row, beside: (told := beside.recording) and {"state": told.state.value, "url": told.page},
+    width=30,
+)
 WAITS_FOR = Column(
     "waits_for",
     "In review queue",
@@ -276,6 +286,7 @@ GROUPS = (
             ),
             _plain("build", "Emma build", "build__name", width=12),
             _plain("recording_link", "Recording link", width=30),
+            RECORDING,
         ),
     ),
     ColumnGroup("Ratings", tuple(_rating(dimension) for dimension in taxonomy.DIMENSIONS)),

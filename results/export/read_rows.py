@@ -22,9 +22,10 @@ from emma_eval.accounts.models import User
 from results.listing.keyset import Cursor, Order, walk
 from results.listing.list_results import Asked
 from results.models import Call, Moment, Problem, Result, ResultQuerySet
+from results.recordings.tell_of_rows import recordings_of_rows
 from results.review.as_reviewed import PlacedTag, reason_shown, tags_as_reviewed
 
-from .columns import MOMENTS, TELL_AS_REVIEWED, TELL_OF_PROBLEMS, WAITS_FOR, Beside, Column, Marked
+from .columns import MOMENTS, RECORDING, TELL_AS_REVIEWED, TELL_OF_PROBLEMS, WAITS_FOR, Beside, Column, Marked
 from .rights import check_rights
 
 ROWS_AT_FIRST = 100  # so that the first of them are soon there
@@ -80,6 +81,7 @@ def _with_what_stands_beside(user: User, rows: list[Any], columns: Sequence[Colu
     problems = _problems_of(rows) if keys & TELL_OF_PROBLEMS else {}
     moments = _moments_of(user, rows) if MOMENTS.key in keys else {}
     reviewed = tags_as_reviewed(user, rows) if keys & TELL_AS_REVIEWED else {}
+    recorded = recordings_of_rows(user, rows) if RECORDING.key in keys else {}
     waits = {row.id: reason_shown(user, row.queued_for) for row in rows} if WAITS_FOR.key in keys else {}
     return [
         (
@@ -89,6 +91,7 @@ def _with_what_stands_beside(user: User, rows: list[Any], columns: Sequence[Colu
                 tuple(_moments_beside(row, moments)),
                 reviewed.get(row.id),
                 waits.get(row.id),
+                recorded.get((row.tester_id, row.call_uuid)) if recorded else None,
             ),
         )
         for row in rows

@@ -20,7 +20,7 @@ _WHAT_TO_DO = "Say the same here, correct what is filed, or file this as another
 
 @dataclass(frozen=True)
 class WaitingCall:
-    """A call whose recording has no link yet, with the results that wait for it."""
+    """A call with neither a recording nor a link of one, with the results that wait for it."""
 
     results: tuple[Result, ...]
 
@@ -48,7 +48,7 @@ def call_held(user: User, call: uuid.UUID | None) -> Call | None:
 
 
 def waiting_calls(user: User, most: int) -> list[WaitingCall]:
-    """The calls that wait for a recording link, the newest first: one link is asked for once."""
+    """The calls that wait for a recording, the newest first: one is asked for once."""
     waiting = Result.objects.visible_to(user).waiting_for_link_of(user).select_related("script_version", "build")
     newest = sorted(waiting.order_by("-called_at", "-pk")[:most], key=lambda result: result.call_uuid)
     calls = [WaitingCall(tuple(results)) for _, results in groupby(newest, key=lambda result: result.call_uuid)]

@@ -15,7 +15,8 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from emma_eval.accounts.models import User
-from results.models import DIMENSION_KEYS, Problem, Result, ResultQuerySet
+from results.models import DIMENSION_KEYS, Problem, Recording, Result, ResultQuerySet
+from results.recordings.tell_of_rows import recordings_of_rows
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Script
 
@@ -31,7 +32,7 @@ ratings_of = attrgetter(*DIMENSION_KEYS)
 COLUMN_OF = {"date": "called_at", "script": "script_id", "build": "build_id", **{key: key for key in DIMENSION_KEYS}}
 NEWEST_FIRST = {"date", "build"}
 COLUMNS = (
-    *("id", "called_at", "script_id", "build_id", *DIMENSION_KEYS),
+    *("id", "called_at", "script_id", "build_id", "tester_id", "call_uuid", *DIMENSION_KEYS),
     *("camera_used", "never_started", "problem_order", "met_emma_before"),
     *("filed_as_safety", "recording_link", "sheet_digest"),
     *("script_version__title", "script_version__uses_camera", "build__name"),
@@ -125,8 +126,9 @@ def list_results(user: User, asked: Asked) -> Listing:
     in_order = asked.filters.narrow_in_order(seen, order.column).annotate(**more)
     page = page_of(in_order.values_list(*COLUMNS, *more, named=True), order, asked.place)
     tagged = _problems_of([row.id for row in page.rows])
+    recorded = _recorded(user, page.rows)
     return Listing(
-        rows=[_row_of(row, tagged.get(row.id, ())) for row in page.rows],
+        rows=[_row_of(row, tagged.get(row.id, ()), is_recorded=row.id in recorded) for row in page.rows],
         count=_count(user, asked, seen, page),
         previous=_link(asked, order, "before", page.previous),
         next=_link(asked, order, "after", page.next),
@@ -136,7 +138,23 @@ def list_results(user: User, asked: Asked) -> Listing:
 def _worked_out() -> dict[str, Substr | Exists]:
     """What stands beside the columns. A join of the scripts for their area would double what PostgreSQL plans."""
     safety_now = Script.objects.filter(slug=OuterRef("script_id"), area=taxonomy.SAFETY)
-    return {"excerpt": Substr("comment", 1, EXCERPT + 1), "is_safety_now": Exists(safety_now)}
+    of_the_call = Recording.objects.expected().filter(tester=OuterRef("tester"), call_uuid=OuterRef("call_uuid"))
+    return {
+        "excerpt": Substr("comment", 1, EXCERPT + 1),
+        "is_safety_now": Exists(safety_now),
+        "has_recording": Exists(of_the_call.order_by()),
+    }
+
+
+def _recorded(user: User, rows: list[Any]) -> set[int]:
+    """The rows without a link whose call has a recording, or will. Whoever is not trained knows of fewer: only for
+    them, and only where there is one, a further query asks which calls are open to all.
+    """
+    found = [row for row in rows if row.has_recording and not row.recording_link]
+    if user.is_trained or not found:
+        return {row.id for row in found}
+    known = recordings_of_rows(user, found)
+    return {row.id for row in found if (told := known.get((row.tester_id, row.call_uuid))) and told.is_expected}
 
 
 def _count(user: User, asked: Asked, seen: ResultQuerySet, page: Page) -> int:
@@ -170,7 +188,7 @@ def _problems_of(ids: list[int]) -> dict[int, tuple[Tagged, ...]]:
     return found
 
 
-def _row_of(row: Any, problems: tuple[Tagged, ...]) -> Row:
+def _row_of(row: Any, problems: tuple[Tagged, ...], *, is_recorded: bool) -> Row:
     when = timezone.localtime(row.called_at)
     tester = row.tester__name or row.tester__email
     return Row(
@@ -179,7 +197,7 @@ def _row_of(row: Any, problems: tuple[Tagged, ...]) -> Row:
         time=f"{when:%H:%M}",
         title=row.script_version__title,
         is_covered=row.filed_as_safety or row.is_safety_now,
-        marks=_marks_of(row),
+        marks=_marks_of(row, is_recorded=is_recorded),
         build=row.build__name,
         tester=tester,
         tester_marks=_those(
@@ -194,13 +212,13 @@ def _row_of(row: Any, problems: tuple[Tagged, ...]) -> Row:
     )
 
 
-def _marks_of(row: Any) -> tuple[str, ...]:
+def _marks_of(row: Any, *, is_recorded: bool) -> tuple[str, ...]:
     """What is special about a run, in the words of its badges."""
     uses_camera = row.script_version__uses_camera
     return _those(
         ("camera off-script", row.camera_used and not uses_camera),
         ("run without camera", uses_camera and not row.camera_used and not row.never_started),
-        ("no link yet", not row.recording_link),
+        ("no recording yet", not row.recording_link and not is_recorded),
         ("imported", row.sheet_digest),
     )
 

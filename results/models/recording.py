@@ -43,6 +43,10 @@ class RecordingQuerySet(models.QuerySet["Recording"]):
         """Those that were not removed."""
         return self.exclude(state=RecordingState.REMOVED)
 
+    def expected(self) -> RecordingQuerySet:
+        """Those that can be played, or are on their way: their calls wait for no other."""
+        return self.filter(state__in=[RecordingState.RECEIVING, RecordingState.WORKING, RecordingState.READY])
+
     def playable(self) -> RecordingQuerySet:
         return self.filter(state=RecordingState.READY)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 
 from emma_eval.accounts.keys import new_key
@@ -39,8 +39,11 @@ class ResultQuerySet(models.QuerySet["Result"]):
         return self.filter(Q(filed_as_safety=True) | Q(script__in=safety_now))
 
     def waiting_for_link_of(self, tester: User) -> ResultQuerySet:
-        """Filed here by this tester before the recording had a link; a call that never started needs none."""
-        missing = self.filter(tester=tester, recording_link="", never_started=False)
+        """Filed here by this tester, with neither a link nor a recording; a call that never started needs none."""
+        from .recording import Recording  # which stands on results
+
+        of_the_call = Recording.objects.expected().filter(tester=tester, call_uuid=OuterRef("call_uuid"))
+        missing = self.filter(tester=tester, recording_link="", never_started=False).exclude(Exists(of_the_call))
         return missing.filter(sheet_digest="", reviewed_at=None)
 
     def rated(self) -> ResultQuerySet:

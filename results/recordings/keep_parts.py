@@ -66,11 +66,12 @@ def keep_parts(upload: Upload, asked: Sequence[Asked], arrived: Sequence[Arrived
 
 def _check(upload: Upload, asked: Sequence[Asked], arrived: Sequence[Arrived]) -> None:
     numbers = [part.number for part in asked] + [part.number for part in arrived]
+    digests = [part.sha256 for part in asked] + [part.sha256 for part in arrived]
     if len(asked) > MOST_AT_ONCE or len(arrived) > MOST_AT_ONCE:
         raise MalformedError(f"At most {MOST_AT_ONCE} parts are asked for at once.")
     if not all(1 <= number <= upload.part_count for number in numbers):
         raise MalformedError("The file has no such part.")
-    if not all(_DIGEST.fullmatch(part.sha256) for part in (*asked, *arrived)):
+    if not all(_DIGEST.fullmatch(digest) for digest in digests):
         raise MalformedError("A part is announced by its SHA-256.")
     if not all(_ETAG.fullmatch(part.etag) for part in arrived):
         raise MalformedError("What the store answered can't be read.")

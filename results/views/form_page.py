@@ -18,7 +18,7 @@ from ..filing.places import GroupRow, groups_of, strangers_in
 from ..filing.tell_call import titles_of
 from ..filing.tell_drafts import DraftLine
 from ..live_call.fold_moments import Folded, fold_moments
-from ..models import DIMENSION_KEYS, MOST_COMMENT_CHARACTERS, Call, Result
+from ..models import DIMENSION_KEYS, MOST_COMMENT_CHARACTERS, Call, Recording, Result
 
 # Where the link of an error leads; a field that is not listed stands under its own name.
 _ANCHORS = {
@@ -81,6 +81,19 @@ class FormPage:
     at_odds: Result | None = None
     other_drafts: list[DraftLine] = field(default_factory=list)
     held: Call | None = None
+
+    @cached_property
+    def recording(self) -> Recording | None:
+        """Of the call, the one that can be played or is on its way; the latest of several."""
+        if self.call is None:
+            return None
+        known = Recording.objects.visible_to(self.form.tester).filter(tester=self.form.tester, call_uuid=self.call)
+        return known.expected().order_by("-created_at").first()
+
+    @property
+    def takes_a_file(self) -> bool:
+        """Whether the site knows the call already, so that a recording can be uploaded to it."""
+        return self.held is not None or bool(self.result_version) or bool(self.mates)
 
     @property
     def call(self) -> uuids.UUID | None:

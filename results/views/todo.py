@@ -1,4 +1,4 @@
-"""The to-do page: what to run, calls that wait for their results, drafts, and calls that wait for a recording link."""
+"""The to-do page: what to run, calls that wait for their results, drafts, and calls that wait for a recording."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from ..filing.tell_drafts import tell_drafts
 from ..filing.typed import number_in
 from ..live_call.wait_for_results import calls_that_wait
 from ..models import Draft, Result
+from ..recordings.tell_uploads import uploads_there
 from ..rounds.today import to_run
 from .addresses import is_for_a_part
 from .correcting import own_result
@@ -57,6 +58,7 @@ def _show(request: UserRequest, typed: str = "", wrong: int = 0, words: str = ""
         "unfiled": calls_that_wait(request.user, MOST_SHOWN),
         "calls": calls if shows_all else calls[:LINKS_AT_FIRST],
         "waiting": len(calls),
+        "uploads": uploads_there(request.user),
         "threads": tell_threads(request.user, only_new=True),
         "has_filed": Result.objects.visible_to(request.user).filter(tester=request.user).exists(),
         "typed": typed,

@@ -244,7 +244,7 @@ def test_no_row_costs_a_query_more(tester: User, program: Program, script: Scrip
     for _ in range(30):
         make.result(tester, script, build, problems=("too_fast", "cut_in"))
     assert queries(PATH) == before
-    assert before <= 8, "the token, its owner, both counts and their transaction, the rows, their problems"
+    assert before <= 9, "token, owner, both counts and their transaction, the rows, their problems and recordings"
     assert queries(f"{PATH}?script=bad-news-day&page_size=5") <= 9
     assert Result.objects.count() == 31
     reviewed = Result.objects.order_by("-called_at", "-id")[:20]

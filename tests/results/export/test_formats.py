@@ -44,6 +44,7 @@ def test_csv_says_all_of_a_result(client: Client, kinds: Kinds) -> None:
         "Area": "Everyday talk",
         "Emma build": "2026.10",
         "Recording link": "https://recordings.example.test/1",
+        "Kept recording": "",
         **{dimension.name: "4" for dimension in taxonomy.DIMENSIONS},
         LISTENING: f"{STOP}, {CUT_IN}",
         CONTENT: LONG,

@@ -86,7 +86,7 @@ def test_a_row_says_what_was_filed(tester: User, tester_client: Client, build: B
         assert words in said
     assert "2 2 2 2 2 2" in said
     assert re.search("biggest: Too long or rambling .*Cut in while", said)
-    assert "no link yet" not in said
+    assert "no recording yet" not in said
 
 
 def test_vision_is_na_where_the_camera_was_not_used(
@@ -140,7 +140,7 @@ def test_it_marks_what_is_imported_of_the_demo_or_without_a_link(
 ) -> None:
     demo = make.user("demo@example.test", name="Dee", is_demo=True)
     said = row_of(tester_client, make.result(demo, script, build, sheet_digest="d" * 64))
-    for words in ("imported", "demo", "no link yet", "Dee"):
+    for words in ("imported", "demo", "no recording yet", "Dee"):
         assert words in said
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from django.test import Client
 
 from emma_eval.accounts.models import AuditEntry, User
 from emma_eval.adapters.recordings import StoreError
 from emma_eval.outbox.models import Row
-from results.models import Call, Part, Recording, RecordingState, Upload
+from results.models import Part, Recording, RecordingState, Upload
 from results.recordings import finish_upload as finishing
 from results.recordings.drop_upload import drop_upload
 from results.recordings.finish_upload import AnotherFileError, OverError, PartsMissingError, digest_of, finish_upload
@@ -19,8 +18,7 @@ from results.recordings.store import recordings_store
 from tests import make
 from tests.at_once import at_once
 
-from .test_keep_parts import await_another_second, call, page, part_size  # noqa: F401
-from .uploading import Page, sha256
+from .uploading import Page, await_another_second, sha256
 
 pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
 
@@ -79,7 +77,7 @@ def test_parts_of_another_file_are_not_handed_over(page: Page) -> None:
     assert Recording.objects.get().state == RecordingState.RECEIVING
 
 
-def test_two_tabs_that_send_different_files_do_not_become_one(page: Page, part_size: int) -> None:  # noqa: F811
+def test_two_tabs_that_send_different_files_do_not_become_one(page: Page, part_size: int) -> None:
     """Of the same name, size and time: what one of them finishes is whole, or it is told."""
     other = Page(page.client, page.call, b"Z" + page.content[1:], page.begun)
     page.send_all()
@@ -142,9 +140,9 @@ def test_what_was_given_up_while_it_was_finished_leaves_no_file(page: Page, monk
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_pages_that_finish_at_once_hand_it_over_once(tester: User, part_size: int) -> None:  # noqa: F811
-    call = make.call(tester, make.script())  # noqa: F811
-    page = Page.begin(make.client_of(tester), call.uuid, b"a" * part_size + b"b")  # noqa: F811
+def test_two_pages_that_finish_at_once_hand_it_over_once(tester: User, part_size: int) -> None:
+    call = make.call(tester, make.script())
+    page = Page.begin(make.client_of(tester), call.uuid, b"a" * part_size + b"b")
     page.send_all()
     recording = Recording.objects.select_related("tester").get()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -18,45 +17,11 @@ from results.recordings import keep_parts as keeping
 from results.recordings.keep_parts import arrived_parts
 from tests import make
 from tests.adapters.test_recordings_store import use_bucket, use_folder
+from tests.s3 import S3Server
 
-from .uploading import Page, post, put, sha256
+from .uploading import Page, announced, await_another_second, post, put, sha256
 
 pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
-
-SMALLEST = 5 * 1024**2  # of a part, says S3
-
-
-@pytest.fixture(params=["folder", "bucket"])
-def part_size(
-    request: pytest.FixtureRequest, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> int:
-    """In either store; the size of its parts, as small as it takes them."""
-    cache.clear()
-    if request.param == "folder":
-        use_folder(settings, tmp_path / "recordings")
-    else:
-        server = request.getfixturevalue("s3")
-        use_bucket(settings, server, server.new_bucket())
-    size = 10 if request.param == "folder" else SMALLEST
-    monkeypatch.setattr(beginning, "PART_BYTES", size)
-    return size
-
-
-def await_another_second(part_size: int) -> None:
-    """This server of buckets tells two of one part apart by the second in which they came."""
-    if part_size == SMALLEST:
-        time.sleep(1.1)
-
-
-@pytest.fixture
-def call(tester: User) -> Call:
-    return make.call(tester, make.script())
-
-
-@pytest.fixture
-def page(tester_client: Client, call: Call, part_size: int) -> Page:
-    """Two whole parts and the beginning of a third."""
-    return Page.begin(tester_client, call.uuid, b"a" * part_size + b"b" * part_size + b"ccc")
 
 
 def test_parts_arrive_in_any_order_by_links_of_their_own(page: Page) -> None:
@@ -167,16 +132,8 @@ def test_a_store_that_is_down_is_told_and_may_be_asked_again(
     tester_client: Client, call: Call, settings: Settings
 ) -> None:
     """Nobody listens where the bucket is said to be."""
-    from tests.s3 import S3Server
-
     cache.clear()
     use_bucket(settings, S3Server("http://127.0.0.1:1"), "none")
-    answer = post(tester_client, f"/recordings/new/?call={call.uuid}", _said())
+    answer = post(tester_client, f"/recordings/new/?call={call.uuid}", announced(b"x" * 25))
     assert (answer.status_code, answer.json()["error"]) == (503, "store")
     assert not Recording.objects.exists()
-
-
-def _said() -> dict[str, Any]:
-    from .uploading import announced
-
-    return announced(b"x" * 25)
