@@ -20,7 +20,7 @@ EMPTY = "results.empty_recording"
 _NOTHING: dict[str, Any] = {
     **dict.fromkeys(("fault", "name", "link", "key", "media_type", "digest", "sent_digest", "sides_because"), ""),
     **dict.fromkeys(("peaks_key", "thumbnail_key", "captions_key"), ""),
-    **dict.fromkeys(("size", "duration_ms", "width", "height"), None),
+    **dict.fromkeys(("size", "duration_ms", "width", "height", "ready_at"), None),
     "has_video": False,
     "sides": Sides.UNKNOWN,
     "segments": [],
