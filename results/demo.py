@@ -27,6 +27,7 @@ from emma_eval.accounts.roles import Role
 from scripts_catalog.models import Build, Script
 
 from .demo_calls import Beside, hold_call, run_too
+from .demo_recordings import note_something, record_call
 from .demo_reviews import review_some
 from .demo_talk import talk
 from .filing.file_result import file_result
@@ -75,7 +76,7 @@ TESTERS = tuple(person for person in PEOPLE if person.role is Role.TESTER)
 class Entry:
     """One entry of the file: what a tester filed. `same_call` = on the call of the entry before.
 
-    `beside`: what was kept beside the call, where it was held on the live-call page.
+    `beside`: what was kept beside the call, where it was held on the live-call page. `recorded`: its recording here.
     """
 
     script: str
@@ -87,6 +88,7 @@ class Entry:
     never_started: bool = False
     met_before: bool = False
     recording: bool = True
+    recorded: str = ""
     same_call: bool = False
     beside: dict[str, Any] = field(default_factory=dict)
 
@@ -124,10 +126,13 @@ def load_demo(now: datetime, rng: Random) -> int:
             call = _call_for(entry, place / (len(entries) - 1), now, rng)
         _hold(entry, call)
         _file(filing_of(entry, call, builds), call, place)
+        if entry.recorded:
+            record_call(call.tester, call.uuid, call.called_at, entry.recorded)
     _leave_unfiled(now)
     _plan_rounds(builds, now)
     review_some(User.objects.get(email=REVIEWER.email), now)
     talk(builds[0].name, now)
+    note_something(User.objects.get(email=REVIEWER.email), now)
     return len(entries)
 
 
@@ -209,9 +214,9 @@ def _plan_rounds(builds: list[Build], now: datetime) -> None:
 
 
 def _recording_of(entry: Entry, call: Call) -> str:
-    """A link that leads nowhere; none for a call that never started or whose recording is still missing."""
-    has_recording = entry.recording and not entry.never_started
-    return f"https://recordings.example.org/demo/{call.uuid.hex[:8]}.mp4" if has_recording else ""
+    """A link that leads nowhere; none where the recording is here or missing, or the call never started."""
+    is_elsewhere = entry.recording and not entry.recorded and not entry.never_started
+    return f"https://recordings.example.org/demo/{call.uuid.hex[:8]}.mp4" if is_elsewhere else ""
 
 
 def _ratings_of(text: str) -> Ratings:
