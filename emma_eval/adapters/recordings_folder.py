@@ -199,10 +199,13 @@ class FolderStore:
 
     @contextmanager
     def open(self, key: str) -> Iterator[IO[bytes]]:
-        with _told():
-            source = self.path(key).open("rb")
-        with source:
+        with self.opened(key) as source:
             yield source
+
+    def opened(self, key: str) -> IO[bytes]:
+        """The same for who closes it later."""
+        with _told():
+            return self.path(key).open("rb")
 
     def path(self, key: str) -> Path:
         """Where a file lies: within our folder, whatever its key says."""

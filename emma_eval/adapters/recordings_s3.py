@@ -98,10 +98,19 @@ class S3Store:
     secret: str = field(repr=False)
     parameters: Mapping[str, str] = field(default_factory=dict)
     patience_s: float = 20
-    connect_patience_s: float = 5
+    patience_of_pages_s: float = 4
 
     @cached_property
-    def _client(self) -> Any:
+    def _asked(self) -> Any:
+        """For what pages ask: somebody waits, and whatever they wait for holds a thread."""
+        return self._client(self.patience_of_pages_s)
+
+    @cached_property
+    def _carrier(self) -> Any:
+        """For what takes its time, and waits for nobody."""
+        return self._client(self.patience_s)
+
+    def _client(self, patience_s: float) -> Any:
         """One for all threads. It makes no check of its own where none is asked for: not every server knows them."""
         return boto3.session.Session().client(
             "s3",
@@ -112,8 +121,8 @@ class S3Store:
             config=Config(
                 signature_version="s3v4",
                 s3={"addressing_style": "path"},
-                connect_timeout=self.connect_patience_s,
-                read_timeout=self.patience_s,
+                connect_timeout=min(patience_s, 5),
+                read_timeout=patience_s,
                 retries={"max_attempts": 0},
                 max_pool_connections=32,
                 request_checksum_calculation="when_required",
@@ -126,7 +135,7 @@ class S3Store:
 
     def _sign(self, act: str, holds_s: int, **said: Any) -> str:
         with _told():
-            return str(self._client.generate_presigned_url(act, Params=said, ExpiresIn=holds_s))
+            return str(self._asked.generate_presigned_url(act, Params=said, ExpiresIn=holds_s))
 
     # --- links -----------------------------------------------------------------------------------
 
@@ -152,14 +161,14 @@ class S3Store:
 
     def begin_parts(self, key: str, *, media_type: str) -> str:
         with _told():
-            begun = self._client.create_multipart_upload(
+            begun = self._asked.create_multipart_upload(
                 **self._at(key), ContentType=media_type, ChecksumAlgorithm="SHA256", **self.parameters
             )
         return str(_said_in(begun, "UploadId"))
 
     def parts(self, key: str, upload_id: str) -> Sequence[SentPart]:
         with _told():
-            pages = list(self._client.get_paginator("list_parts").paginate(**self._at(key), UploadId=upload_id))
+            pages = list(self._asked.get_paginator("list_parts").paginate(**self._at(key), UploadId=upload_id))
         _said_in(pages[0], "UploadId")
         found = [part for page in pages for part in page.get("Parts", [])]
         found.sort(key=lambda part: (part["PartNumber"], part["LastModified"]))
@@ -171,7 +180,7 @@ class S3Store:
         size = sum(part.size for part in parts)
         with suppress(NotKeptError), _told():
             said = {"Parts": [_said(part) for part in sorted(parts, key=lambda part: part.number)]}
-            whole = self._client.complete_multipart_upload(**self._at(key), UploadId=upload_id, MultipartUpload=said)
+            whole = self._carrier.complete_multipart_upload(**self._at(key), UploadId=upload_id, MultipartUpload=said)
             _said_in(whole, "ETag")
         kept = self.look(key)
         if kept is None:
@@ -182,20 +191,20 @@ class S3Store:
 
     def drop_parts(self, key: str, upload_id: str) -> None:
         with suppress(NotKeptError), _told():
-            self._client.abort_multipart_upload(**self._at(key), UploadId=upload_id)
+            self._asked.abort_multipart_upload(**self._at(key), UploadId=upload_id)
 
     # --- whole objects ---------------------------------------------------------------------------
 
     def look(self, key: str) -> Kept | None:
         try:
             with _told():
-                found = self._client.head_object(**self._at(key))
+                found = self._asked.head_object(**self._at(key))
         except NotKeptError:
             return None
         return Kept(key, int(_said_in(found, "ContentLength")), _said_in(found, "ETag").strip('"'))
 
     def under(self, prefix: str) -> Iterator[Kept]:
-        pages = self._client.get_paginator("list_objects_v2")
+        pages = self._carrier.get_paginator("list_objects_v2")
         with _told():
             for page in pages.paginate(Bucket=self.bucket, Prefix=self.folder + checked_prefix(prefix)):
                 _said_in(page, "Name")
@@ -205,12 +214,12 @@ class S3Store:
 
     @contextmanager
     def open(self, key: str) -> Iterator[IO[bytes]]:
-        with _told(), closing(self._client.get_object(**self._at(key))["Body"]) as body:
+        with _told(), closing(self._carrier.get_object(**self._at(key))["Body"]) as body:
             yield body
 
     def fetch(self, key: str, path: Path) -> None:
         with _told():
-            found = self._client.get_object(**self._at(key))
+            found = self._carrier.get_object(**self._at(key))
             until = self._until(int(found["ContentLength"]))
             with closing(found["Body"]) as body, _writing(path) as target:
                 for piece in body.iter_chunks(PIECE):
@@ -226,7 +235,7 @@ class S3Store:
             use_threads=False,
         )
         with path.open("rb") as source, _told():
-            self._client.upload_fileobj(
+            self._carrier.upload_fileobj(
                 source,
                 self.bucket,
                 self.folder + checked_key(key),
@@ -244,7 +253,7 @@ class S3Store:
         while some := list(islice(left, MOST_REMOVED_AT_ONCE)):
             named = [self._at(key)["Key"] for key in some]
             with _told():
-                answer = self._client.delete_objects(
+                answer = self._carrier.delete_objects(
                     Bucket=self.bucket, Delete={"Objects": [{"Key": name} for name in named]}
                 )
             gone = {each.get("Key") for each in answer.get("Deleted", [])}

@@ -39,9 +39,9 @@ def kept(request: HttpRequest, token: str) -> HttpResponseBase:
 
 def _give(request: HttpRequest, store: FolderStore, right: Right) -> HttpResponseBase:
     try:
-        file = store.path(right.key).open("rb")
-    except FileNotFoundError:
-        return _said(404, "There is no such recording, or no longer.")
+        file = store.opened(right.key)
+    except StoreError as told:
+        return _said(_status_of(told), str(told))
     about = os.fstat(file.fileno())
     served = Served(
         size=about.st_size,

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -95,7 +96,8 @@ def server_and_store() -> tuple[ThreadingHTTPServer, S3Store]:
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     endpoint = f"http://127.0.0.1:{server.server_port}"
-    return server, S3Store("bucket", "recordings/", endpoint, "us-east-1", "key", SECRET, patience_s=PATIENCE_S)
+    store = S3Store("bucket", "recordings/", endpoint, "us-east-1", "key", SECRET)
+    return server, replace(store, patience_s=PATIENCE_S, patience_of_pages_s=PATIENCE_S)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -181,6 +183,13 @@ def test_links_are_signed_without_asking_the_bucket() -> None:
         store.part_link(KEY, "upload", 1, size=1, sha256="0" * 64, holds_s=60)
         store.get_link(KEY, media_type="video/webm", holds_s=60)
     assert asked == []
+
+
+def test_pages_wait_less_long_than_workers() -> None:
+    """A bucket that hangs must not hold the threads that answer pages: 4 seconds each, and no longer."""
+    store = S3Store("bucket", "recordings/", None, "us-east-1", "key", SECRET)
+    assert (store._asked.meta.config.read_timeout, store._asked.meta.config.connect_timeout) == (4, 4)
+    assert (store._carrier.meta.config.read_timeout, store._carrier.meta.config.connect_timeout) == (20, 5)
 
 
 # --- a folder ------------------------------------------------------------------------------------
