@@ -37,7 +37,7 @@ const clockText = (ms) => {
   return hours ? `${hours}:${String(minutes).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
 };
 
-let state = "idle"; // consent, asking, armed, on, off, finishing, elsewhere, unable
+let state = "waking"; // idle, consent, asking, armed, on, off, finishing, elsewhere, unable
 let key = null; // of what is being recorded
 let take = null; // the take that runs
 let sound = null; // the two sides, joined
@@ -122,20 +122,18 @@ class OneTake {
     this.mediaType = MEDIA_TYPES.find((type) => MediaRecorder.isTypeSupported(type));
     this.#recorder = new MediaRecorder(stream, { mimeType: this.mediaType, videoBitsPerSecond: VIDEO_BITS_A_SECOND, audioBitsPerSecond: SOUND_BITS_A_SECOND });
     this.ended = new Promise((resolve) => {
-      this.#recorder.onstop = () => { this.#queue = this.#queue.then(() => kept.keepTake(key, number, { ...this.facts(), isEnded: true })).then(resolve, resolve); };
+      this.#recorder.onstop = () => { this.#queue = this.#queue.then(() => this.#count && kept.keepTake(key, number, { ...this.facts(), isEnded: true })).then(resolve, resolve); };
     });
     this.#recorder.ondataavailable = ({ data }) => this.#take(data);
     this.#recorder.onerror = ({ error }) => { stopTake(`The browser stopped recording (${error?.name ?? "no reason given"}). What was recorded until then is kept.`); };
   }
 
-  async begin() {
-    const begun = new Promise((resolve) => { this.#recorder.onstart = resolve; });
-    this.#recorder.start(CHUNK_MS);
+  // It begins with this call, whenever the browser comes to say so: encoding may lag behind by seconds, what it encodes not.
+  begin() {
     this.beganAt = performance.now();
-    await begun;
     this.beganAtMs = Math.round(page.clock.read(this.beganAt));
-    await kept.keepTake(key, this.number, { mediaType: this.mediaType, beganAtMs: this.beganAtMs, ...this.facts() });
-    kept.send();
+    this.#recorder.start(CHUNK_MS);
+    return kept.keepTake(key, this.number, { mediaType: this.mediaType, beganAtMs: this.beganAtMs, ...this.facts() });
   }
 
   // While it runs, a side counts as recorded that is there; in the end only one that was heard.
@@ -267,6 +265,7 @@ async function startTake() {
   go("on");
   speak("Recording.");
   await take.begin();
+  kept.send();
 }
 
 async function stopTake(words = "") {
@@ -387,7 +386,10 @@ function show() {
 
 function showTime() {
   const ms = recordedMs + (take ? take.lastsMs : 0);
-  for (const place of parts("time")) setText(place, ms ? clockText(ms) : "");
+  for (const place of parts("time")) {
+    setText(place, ms ? clockText(ms) : "");
+    place.dataset.ms = Math.round(ms);
+  }
 }
 
 const NAMES = { [TESTER]: "you", [EMMA]: "Emma" };
@@ -414,7 +416,7 @@ function warning() {
 const WHY_WAITING = {
   "signed out": "You are signed out, so it waits here. Sign in again, in another tab if you like.",
   gone: "The site does not open this call to whoever is signed in now, so it waits here.",
-  unreachable: "It is sent as soon as that can be reached.",
+  unreachable: "It is tried again and again.",
 };
 
 async function showStanding() {
@@ -423,7 +425,7 @@ async function showStanding() {
   const { count, words, isHeldByPageAlone } = await kept.left(key);
   const how = kept.how(key) ?? {};
   const isStuck = ["signed out", "gone", "unreachable", "refused", "over"].includes(how.is) || !navigator.onLine;
-  const waits = [how.words, !navigator.onLine ? "You are offline." : "", WHY_WAITING[how.is]].filter(Boolean).join(" ");
+  const waits = navigator.onLine ? [how.words, WHY_WAITING[how.is]].filter(Boolean).join(" ") : "You are offline. It is sent once you are back.";
   line.classList.toggle("is-here", isStuck && count > 0);
   part("discards").hidden = !(["over", "refused"].includes(how.is) && ["off", "finishing"].includes(state));
   setText(line, isStuck && (count || how.words)
