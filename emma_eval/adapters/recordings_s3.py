@@ -22,6 +22,7 @@ import boto3
 from boto3.s3.transfer import TransferConfig
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, ConnectTimeoutError, ReadTimeoutError
+from urllib3.exceptions import HTTPError
 
 from .recordings import (
     Kept,
@@ -66,7 +67,7 @@ def _told() -> Iterator[None]:
         raise _in_words(cause) from cause
     except (ConnectTimeoutError, ReadTimeoutError) as cause:
         raise StoreError("The store of recordings takes too long to answer.") from cause
-    except BotoCoreError as cause:
+    except (BotoCoreError, HTTPError) as cause:
         raise StoreError("The store of recordings can't be reached, or broke off.") from cause
 
 
@@ -218,13 +219,18 @@ class S3Store:
             yield body
 
     def fetch(self, key: str, path: Path) -> None:
+        """Whatever has come is written at once: a server that drips is given up, too."""
         with _told():
             found = self._carrier.get_object(**self._at(key))
-            until = self._until(int(found["ContentLength"]))
-            with closing(found["Body"]) as body, _writing(path) as target:
-                for piece in body.iter_chunks(PIECE):
+            left = int(_said_in(found, "ContentLength"))
+            until = self._until(left)
+            with found["Body"] as body, _writing(path) as target:
+                while left and (piece := body.read1(PIECE)):
                     target.write(piece)
+                    left -= len(piece)
                     _be_in_time(until)
+        if left:
+            raise StoreError("The store of recordings broke off.")
 
     def keep(self, key: str, path: Path, *, media_type: str) -> Kept:
         size = path.stat().st_size

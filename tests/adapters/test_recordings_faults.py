@@ -70,6 +70,11 @@ class Failing(BaseHTTPRequestHandler):
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
         elif self.failure == "cut":
             self._answer(200, "12345", length=1_000)
+        elif self.failure == "drip":
+            self._answer(200, "1", length=1_000)
+            for _ in range(200):
+                time.sleep(PATIENCE_S / 10)
+                self.wfile.write(b"2")
         elif self.failure == "page":
             self._answer(200, "<html>Welcome to the proxy</html>")
         else:
@@ -156,6 +161,14 @@ def test_what_is_not_as_it_was_announced_stays_so(code: str, tmp_path: Path) -> 
 def test_a_body_that_is_cut_off_is_no_file(act: str, tmp_path: Path) -> None:
     with failing("cut") as (store, _):
         assert told_by(ACTS[act], store, tmp_path).may_retry
+
+
+def test_a_body_that_drips_is_given_up(tmp_path: Path) -> None:
+    """Each byte comes in time, and all of them would take for ever."""
+    with failing("drip") as (store, _):
+        began = time.monotonic()
+        assert "too slow" in str(told_by(ACTS["fetch"], replace(store, patience_s=PATIENCE_S / 4), tmp_path))
+        assert time.monotonic() - began < 10 * PATIENCE_S
 
 
 @pytest.mark.parametrize("act", ["begin", "parts", "finish", "under", "remove", "keep"])
