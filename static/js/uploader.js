@@ -70,9 +70,9 @@ async function digestOf(digests) {
   return `${await sha256(bytes)}-${digests.length}`;
 }
 
-async function read(file, from, to) {
+async function read(piece) {
   try {
-    return await file.slice(from, to).arrayBuffer();
+    return await piece.arrayBuffer();
   } catch {
     throw new Fault("The file can’t be read any more: it was changed, moved or removed. Choose it again.", { isFinal: true });
   }
@@ -108,7 +108,7 @@ async function ask(address, said) {
 // --- one part, by one link --------------------------------------------------------------------------------
 
 // `underWay` holds what can be broken off; `tell` is told how many bytes are gone. Gives the ETag, if it is shown to us.
-function put(link, bytes, underWay, tell) {
+function put(link, piece, underWay, tell) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     let timer = 0;
@@ -133,7 +133,7 @@ function put(link, bytes, underWay, tell) {
     request.onabort = () => fail(new Fault(why));
     underWay.add(request);
     wait();
-    request.send(bytes);
+    request.send(piece);
   });
 }
 
@@ -160,10 +160,10 @@ function sending(file, begun, shown) {
 
   async function send(number) {
     const from = (number - 1) * begun.part_size;
-    const bytes = await read(file, from, Math.min(file.size, from + begun.part_size));
-    const digest = await sha256(bytes);
+    const piece = file.slice(from, Math.min(file.size, from + begun.part_size));
+    const digest = await sha256(await read(piece));
     digests[number - 1] = digest;
-    if (begun.arrived[number] === digest) { tell(number, bytes.byteLength, true); return; }
+    if (begun.arrived[number] === digest) { tell(number, piece.size, true); return; }
     const noted = arrived.splice(0, 16);
     let link;
     try {
@@ -173,8 +173,10 @@ function sending(file, begun, shown) {
       throw fault;
     }
     if (isPaused || isOver) throw new Fault("");
-    const etag = await put(link, bytes, underWay, (sent) => tell(number, sent));
-    tell(number, bytes.byteLength);
+    // Of the file itself: bytes of the page would go through more hands, at a third of the pace. Were it changed since,
+    // the link would not be good for it.
+    const etag = await put(link, piece, underWay, (sent) => tell(number, sent));
+    tell(number, piece.size);
     arrived.push({ number, sha256: digest, etag });
     begun.arrived[number] = digest;
   }

@@ -1,0 +1,131 @@
+"""A recording of 300 MB on its way into a bucket, from the press of the button until the site has seen the whole file:
+through our own page in Chromium, which reads the file from disk, makes the SHA-256 of each part, asks the site for its
+link and sends it, beside boto3's plain upload_file of the same file to the same S3 server, turn by turn."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from playwright.sync_api import Browser
+
+from tests.s3 import S3Server, s3_server
+
+from ..browser import chromium, fresh_context
+from ..figures import Figure, pace
+from ..server import OURS, ROOT, Server, WrongAnswerError
+from ..stage import Stage
+
+PLACE, TITLE = 15, "Upload of a recording"
+LEAST, MB, FILE_MB = 0.8, 1_000_000, 300
+NAME = "of-the-benchmark.webm"
+PATIENCE_MS = 300_000
+
+
+@dataclass(frozen=True)
+class Way:
+    """All that an upload takes: the bucket, our site in front of it, a browser, a file and the call that it is of."""
+
+    s3: S3Server
+    bucket: str
+    site: Server
+    session: str
+    browser: Browser
+    file: Path
+    call: str
+
+    def empty(self) -> None:
+        client = self.s3.client()
+        for kept in client.list_objects_v2(Bucket=self.bucket).get("Contents", []):
+            client.delete_object(Bucket=self.bucket, Key=kept["Key"])
+
+
+def measure(stage: Stage) -> Iterator[Figure]:
+    with ExitStack() as ends:
+        way = _way(stage, ends)
+        ends.callback(stage.house.ask, "measures.upload", "forget_uploads")
+        floor, ours = [], []
+        for _ in range(stage.rounds + 1):
+            floor.append(FILE_MB / _by_boto(way))
+            ours.append(FILE_MB / _by_our_page(way))
+            way.empty()
+            stage.house.ask("measures.upload", "forget_uploads")
+    yield pace("upload of 300 MB through our page", floor[1:], ours[1:], LEAST, "MB/s")
+
+
+def _way(stage: Stage, ends: ExitStack) -> Way:
+    s3 = ends.enter_context(s3_server())
+    bucket, folder = s3.new_bucket(), Path(ends.enter_context(TemporaryDirectory()))
+    said = {"BUCKET": bucket, "ENDPOINT": s3.endpoint, "REGION": s3.region, "KEY": s3.key, "SECRET": s3.secret}
+    environment = {**stage.house.environment, **{f"EMMA_S3_{name}": value for name, value in said.items()}}
+    site = ends.enter_context(Server(OURS, environment))
+    let_in = (sys.executable, "manage.py", "recordings_bucket")
+    told = {**environment, "EMMA_ORIGIN": site.address}
+    subprocess.run(let_in, cwd=ROOT, env=told, check=True, stdout=subprocess.DEVNULL)
+    call = stage.house.ask("measures.upload", "a_call")
+    return Way(s3, bucket, site, stage.facts["session"], ends.enter_context(chromium()), _file(folder), call)
+
+
+def _file(folder: Path) -> Path:
+    """What can't be made smaller on the way, as media can't."""
+    file = folder / NAME
+    with file.open("wb") as to:
+        for _ in range(FILE_MB):
+            to.write(os.urandom(MB))
+    return file
+
+
+def _by_boto(way: Way) -> float:
+    """How many seconds the plain way takes."""
+    client = way.s3.client()
+    began = time.perf_counter()
+    client.upload_file(str(way.file), way.bucket, "plain.webm")
+    return time.perf_counter() - began
+
+
+def _by_our_page(way: Way) -> float:
+    context = fresh_context(way.browser, way.site, way.session)
+    page = context.new_page()
+    page.goto(f"/recordings/new/?call={way.call}", wait_until="networkidle")
+    page.set_input_files("#file", way.file)
+    page.check("#consent")
+    began = time.perf_counter()
+    with page.expect_response("**/parts/finish/", timeout=PATIENCE_MS) as told:
+        page.get_by_role("button", name="Upload", exact=True).click()
+    took = time.perf_counter() - began
+    if told.value.status != 200:
+        raise WrongAnswerError(f"the upload ended with {told.value.status}")
+    context.close()
+    kept = way.s3.client().list_objects_v2(Bucket=way.bucket, Prefix="recordings/").get("Contents", [])
+    if [each["Size"] for each in kept] != [FILE_MB * MB]:
+        raise WrongAnswerError("the bucket does not hold the file that was uploaded")
+    return took
+
+
+def a_call() -> str:
+    """A call of the tester that everybody may know of."""
+    from emma_eval.accounts.models import User
+    from results.models import Result
+
+    from ..data import TESTER
+
+    tester = User.objects.get(email=TESTER)
+    found = Result.objects.visible_to(tester).filter(tester=tester, never_started=False).order_by("-id")[0]
+    return str(found.call_uuid)
+
+
+def forget_uploads() -> int:
+    """Take the recordings of this measure out again, with the work that waits for them; how many there were."""
+    from emma_eval.outbox.models import Row
+    from results.models import Recording
+
+    ours = Recording.objects.filter(name=NAME)
+    Row.objects.filter(payload__recording__in=[str(key) for key in ours.values_list("pk", flat=True)]).delete()
+    return ours.delete()[0]
