@@ -32,15 +32,19 @@ LOWEST_HZ, HIGHEST_HZ, BANDS = 120, 7_000, 18
 RANGES = (slice(0, 6), slice(4, 11), slice(10, BANDS), slice(0, BANDS))
 LOUDEST_RATIO = 8.0  # to the floor; what is louder is there anyway
 QUIETEST_DB = -77.0  # of a band: what is quieter is silence
+LEAST_SPREAD, LEAST_SPREAD_OF_SILENCE = 0.03, 0.1  # of ratios to the floor; in silence there is none to be measured
+RISE = 4.0  # of the floor from one stretch to the next, where it is uneven: who speaks without a pause is no noise
+EVEN_DB = 1.5
 
 STRETCH_S = 30
 EARLIEST_CUT_S = 12
 PAUSE_FRAMES = 60
 
-SOLID, LOWEST, WEAK = 7.0, 2.5, 4.2  # deviations above the floor: of speech, of its edges, of a weak sound beside it
+# In deviations above the floor: speech, its edges, and a weak sound beside it, by its peak or when heard for longer.
+SOLID, LOWEST, WEAK_PEAK, WEAK = 7.0, 2.5, 4.8, 4.2
 SMOOTHED, SMOOTHED_LONG = 5, 11
-LEAST_WEAK_FRAMES = 4
-BEFORE_FRAMES, AFTER_FRAMES = 20, 40  # how far a weak sound may lie from speech to belong to it
+LEAST_WEAK_FRAMES = 3
+BEFORE_FRAMES, AFTER_FRAMES = 20, 32  # how far a weak sound may lie from speech to belong to it
 ADDED_FRAMES, ADDED_DEVIATIONS = 10, 3.0
 SMEARED_FRAMES = 1  # the window reaches so far beyond either edge
 BELOW_LOUDEST_DB = 30.0
@@ -207,23 +211,21 @@ def _sounds_in(side: _Side, samples: Floats) -> _Sounds:
     ratios = np.minimum(powers / noise, LOUDEST_RATIO)
     over = np.stack([(ratios[:, of] * _BINS[of]).sum(axis=1) / _BINS[of].sum() for of in RANGES], axis=1)
     raw = over - over[is_noise].mean(axis=0)
-    spread = np.maximum(_smoothed(over, ADDED_FRAMES)[is_noise].std(axis=0), 0.1)
+    least = LEAST_SPREAD if noise.sum() > 2 * BANDS * _SILENCE else LEAST_SPREAD_OF_SILENCE
+    spread = np.maximum(_smoothed(over, ADDED_FRAMES)[is_noise].std(axis=0), least)
     return _Sounds(
-        above=_deviations(over, is_noise, SMOOTHED),
-        above_long=_deviations(over, is_noise, SMOOTHED_LONG),
+        above=_deviations(over, is_noise, SMOOTHED, least),
+        above_long=_deviations(over, is_noise, SMOOTHED_LONG, least),
         raw=raw / spread,
         level_db=10 * np.log10(_smoothed(powers.sum(axis=1), 3) + 1e-12),
     )
 
 
-def _deviations(over: Floats, is_noise: Mask, frames: int) -> Floats:
+def _deviations(over: Floats, is_noise: Mask, frames: int, least: float) -> Floats:
     smooth = _smoothed(over, frames)
-    spread = np.maximum(smooth[is_noise].std(axis=0), 0.1)
+    spread = np.maximum(smooth[is_noise].std(axis=0), least)
     found: Floats = ((smooth - smooth[is_noise].mean(axis=0)) / spread).max(axis=1)
     return found
-
-
-RISE = 4.0  # 6 dB from one stretch to the next: a speaker without a pause is not taken for noise at once
 
 
 def _noise_of(powers: Floats, before: Floats | None) -> tuple[Floats, Mask]:
@@ -239,7 +241,10 @@ def _noise_of(powers: Floats, before: Floats | None) -> tuple[Floats, Mask]:
         without = _smoothed(is_loud.astype(np.float32), 21) == 0
         is_noise = without if without.sum() > 50 else is_noise
     noise = np.maximum(powers[is_noise].mean(axis=0), _SILENCE)
-    return (noise if before is None else np.minimum(noise, before * RISE)), is_noise
+    level_db = 10 * np.log10(_smoothed(powers.sum(axis=1), 9) + 1e-12)[is_noise]
+    if before is None or float(level_db.std()) < EVEN_DB:
+        return noise, is_noise
+    return np.minimum(noise, before * RISE), is_noise
 
 
 def _over(powers: Floats, noise: Floats) -> Floats:
@@ -264,7 +269,6 @@ def _spoken_in(side: _Side, sound: _Sounds, samples: Floats, frames: int) -> Mas
     mask = np.zeros(frames, np.bool_)
     for begin, end in islands:
         mask[_added(sound.raw, begin, -1) : _added(sound.raw[:frames], end, 1)] = True
-    mask = _closed(mask, AFTER_FRAMES) & (sound.level_db[:frames] > loudest - BELOW_LOUDEST_DB) | mask
     return _narrowed(mask & _is_speech(side.net, samples[: frames * HOP], mask))
 
 
@@ -276,17 +280,23 @@ def _loudest_nearby(level_db: Floats) -> Floats:
 
 def _belonging(runs: Sequence[tuple[int, int]], above: Floats, above_long: Floats) -> list[tuple[int, int]]:
     """Sounds well above the floor, and weak ones close to them: the last consonant of a word is often one."""
-    is_solid = [bool(above[begin:end].max() > SOLID) for begin, end in runs]
-    kept = list(is_solid)
+    kept = [bool(above[begin:end].max() > SOLID) for begin, end in runs]
+    may_belong = [
+        end - begin >= LEAST_WEAK_FRAMES
+        and bool(above[begin:end].max() > WEAK_PEAK or above_long[begin:end].max() > WEAK)
+        for begin, end in runs
+    ]
     for order in (range(len(runs)), range(len(runs) - 1, -1, -1)):
         for at in order:
-            begin, end = runs[at]
-            if kept[at] or end - begin < LEAST_WEAK_FRAMES or above_long[begin:end].max() <= WEAK:
-                continue
-            follows = any(kept[k] and begin - runs[k][1] < AFTER_FRAMES for k in range(max(0, at - 3), at))
-            leads = any(kept[k] and runs[k][0] - end < BEFORE_FRAMES for k in range(at + 1, min(len(runs), at + 3)))
-            kept[at] = follows or leads
+            kept[at] = kept[at] or (may_belong[at] and _is_beside_speech(runs, kept, at))
     return [run for run, is_kept in zip(runs, kept, strict=True) if is_kept]
+
+
+def _is_beside_speech(runs: Sequence[tuple[int, int]], is_speech: Sequence[bool], at: int) -> bool:
+    begin, end = runs[at]
+    before, after = range(max(0, at - 3), at), range(at + 1, min(len(runs), at + 3))
+    follows = any(is_speech[k] and begin - runs[k][1] < AFTER_FRAMES for k in before)
+    return follows or any(is_speech[k] and runs[k][0] - end < BEFORE_FRAMES for k in after)
 
 
 def _added(raw: Floats, edge: int, step: int) -> int:
