@@ -52,6 +52,15 @@ KINDS = {
     "live.webm": Kind("webm", "libopus", "libvpx", options={"live": "1"}),
     "live.vp9.webm": Kind("webm", "libopus", "libvpx-vp9", options={"live": "1"}),
     "live.mp4": Kind("mp4", "aac", "libx264", options={"movflags": "+frag_keyframe+empty_moov+default_base_moof"}),
+    "big.webm": Kind("webm", "libopus", "libvpx", options={"live": "1"}, size_px=(512, 128)),
+    "sound.webm": Kind("webm", "libopus", options={"live": "1"}),
+    "big.mp4": Kind(
+        "mp4",
+        "aac",
+        "libx264",
+        options={"movflags": "+frag_keyframe+empty_moov+default_base_moof"},
+        size_px=(512, 128),
+    ),
     # Long packets and one side: hours of it are read in seconds.
     "slow.webm": Kind("webm", "libopus", sides=1, sound_options={"frame_duration": "120"}),
     "silent.webm": Kind("webm", None, "libvpx"),

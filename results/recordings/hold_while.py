@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future, TimeoutError
-from contextvars import copy_context
 from threading import Thread
 from typing import TypeVar
 
@@ -21,7 +20,7 @@ def hold_while(act: Callable[[], T], every_s: float = HOLD_EVERY_S) -> T:
     Where the lease is lost the act is left to end by itself: what it brings about must do no harm.
     """
     done: Future[T] = Future()
-    Thread(target=copy_context().run, args=(_do, act, done), daemon=True).start()
+    Thread(target=_do, args=(act, done), daemon=True).start()
     while True:
         try:
             return done.result(every_s)

@@ -6,15 +6,23 @@ from django.db import transaction
 
 from emma_eval.outbox.enqueue import enqueue
 
-from ..models import Recording, RecordingState
+from ..models import Chunk, Recording, RecordingState
 from .hand_over import MAKE_READY
+
+
+def may_be_tried_again(recording: Recording) -> bool:
+    """Whether it failed, and there is something that it can be made of: a link that was never copied left nothing."""
+    if recording.state != RecordingState.FAILED:
+        return False
+    arrived = Chunk.objects.filter(take__recording=recording).exclude(arrived_at=None)
+    return bool(recording.sent_digest) or arrived.exists()
 
 
 @transaction.atomic
 def try_again(recording: Recording) -> bool:
-    """Have it made ready once more; False where it is not one that failed. Asked twice, it is done once."""
+    """Have it made ready once more; False where that can't help. Asked twice, it is done once."""
     failed = Recording.objects.filter(pk=recording.pk, state=RecordingState.FAILED)
-    if not failed.update(state=RecordingState.WORKING, fault=""):
+    if not may_be_tried_again(recording) or not failed.update(state=RecordingState.WORKING, fault=""):
         return False
     enqueue(MAKE_READY, recording=str(recording.pk))
     recording.refresh_from_db()

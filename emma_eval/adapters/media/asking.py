@@ -39,6 +39,7 @@ BEAT_S = 5.0
 
 TOO_MUCH = "Reading the file takes more time or memory than a recording may: save it in a simpler form and send that."
 UNREADABLE = "The file can't be read: the decoder broke off. Save it in another form and send that."
+_MODULE = ["-m", "emma_eval.adapters.media"]
 _HOUSE = Path(__file__).resolve().parents[3]
 _ITS_OWN_FAULT = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL}
 _TOO_MUCH = {signal.SIGXCPU, signal.SIGXFSZ}
@@ -135,7 +136,7 @@ def _child(act: str, path: Path, cpu_s: float, more: Mapping[str, object]) -> It
     """A child at work; gone afterwards, however this ends. It knows neither our environment nor our files."""
     with tempfile.TemporaryFile() as answers, tempfile.TemporaryFile() as words:
         process = subprocess.Popen(  # noqa: S603  (our own interpreter, and no word of a stranger)
-            [sys.executable, "-m", __package__],
+            [sys.executable, *_MODULE],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=words,

@@ -8,11 +8,13 @@ from typing import IO, Any
 
 import av
 
+from .bounds import allow
 from .kinds import LONGEST_S, RATE_HZ, SOUND_HEAD, BadMediaError
 from .opening import TOO_LONG, opened, packets_of, sound_track
 
 _SAMPLE_BYTES = 4
 _AT_ONCE = RATE_HZ // 2
+_LEAST_CPU_S, _CPU_A_S = 60, 0.05
 _JUMP_S = 0.04  # less is how containers round their times
 
 
@@ -22,6 +24,7 @@ def write_sound(path: Path, to: IO[bytes]) -> None:
         track = sound_track(container)
         if track is None:
             return
+        allow(_LEAST_CPU_S + _CPU_A_S * min(LONGEST_S, (container.duration or LONGEST_S * av.time_base) / av.time_base))
         sides = 2 if track.codec_context.channels == 2 else 1
         writer = _Writer(to, sides)
         for frame in frames_of(container, track):
