@@ -15,6 +15,7 @@ from django.utils.log import log_response
 
 from emma_eval.accounts.models import User
 from emma_eval.log_lines import RefusalsInOneLine
+from results.recordings.store import folder_of_this_site
 from tests import make
 
 
@@ -44,6 +45,15 @@ def test_a_refusal_is_one_line(tester: User, written: StringIO, path: str) -> No
     lines = written.getvalue().splitlines()
     assert len(lines) == 1, lines
     assert lines[0].isprintable()
+
+
+def test_a_link_to_a_recording_is_in_no_line(written: StringIO) -> None:
+    """It is the right to what it leads to, for some minutes. This one leads to what is not there."""
+    store = folder_of_this_site()
+    assert store is not None
+    link = store.get_link("gone/media.webm", media_type="video/webm", holds_s=60)
+    assert Client().get(link).status_code == 404
+    assert written.getvalue() == "Not Found: /kept/.../\n"
 
 
 @pytest.mark.django_db
