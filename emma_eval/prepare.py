@@ -131,6 +131,8 @@ def main(arguments: list[str]) -> int:
     collect_static_files()
     said_by("load_catalogue")
     if arguments == []:
+        import emma_eval.celery  # noqa: F401  (the demo's recordings wake the worker; without an app, a default broker)
+
         # Its first line says what was loaded, the others are the sign-ins.
         sign_ins = said_by("load_demo").splitlines()[1:]
         sys.stdout.write("The demo team signs in with:\n" + "".join(f"  {line}\n" for line in sign_ins))
