@@ -37,6 +37,20 @@ class Mean:
 
 
 @dataclass(frozen=True)
+class Median:
+    """The median of `n` values, in their unit, with an interval between two of them."""
+
+    median: float
+    low: float | None
+    high: float | None
+    n: int
+
+    @property
+    def is_too_small(self) -> bool:
+        return self.n < FEWEST
+
+
+@dataclass(frozen=True)
 class Share:
     """`part` of `n`, as a share from 0 to 1, with its Wilson score interval."""
 
@@ -113,6 +127,55 @@ def share_of(part: int, whole: int) -> Share | None:
         return None
     low, high = _wilson(part, whole)
     return Share(part / whole, low, high, part, whole)
+
+
+def median_of(values: Sequence[float]) -> Median | None:
+    """The median of values of any unit; None of no values.
+
+    Interval: between two of the values themselves, as far out as the binomial distribution asks, whatever the values
+    are distributed like (Thompson, "On confidence ranges for the median", Annals of Mathematical Statistics 7, 1936).
+    Under six values there is none.
+    """
+    n = len(values)
+    if not n:
+        return None
+    ordered = sorted(values)
+    middle = (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
+    outside = _values_outside(n)
+    low, high = (ordered[outside - 1], ordered[n - outside]) if outside else NO_INTERVAL
+    return Median(middle, low, high, n)
+
+
+@lru_cache(maxsize=4096)
+def _values_outside(n: int) -> int:
+    """The largest k for which the median lies between the k-th value from either end with enough confidence, or 0."""
+    k, tail = 0, 0.5**n if n < 1000 else 0.0
+    if n >= 1000:  # where the normal distribution gives the same rank
+        return int((n - z_quantile(CONFIDENCE) * math.sqrt(n)) / 2)
+    below = tail
+    while 2 * below <= 1 - CONFIDENCE:
+        k += 1
+        tail *= (n - k + 1) / k
+        below += tail
+    return k
+
+
+def rate_of(pairs: Sequence[tuple[float, float]]) -> Mean | None:
+    """How many there are of something for one of something else: the sum of the first numbers by that of the second.
+
+    Each pair holds both of one unit, such as the silences of a call and its minutes; long calls count for more. None
+    where there is nothing to divide by. Interval: t, with the variance of a ratio estimator over units (Cochran,
+    "Sampling Techniques", 1977, chapter 6), not below 0. `mean` is the rate, `n` the number of pairs.
+    """
+    n, whole = len(pairs), math.fsum(size for _, size in pairs)
+    if not whole:
+        return None
+    rate = math.fsum(count for count, _ in pairs) / whole
+    squares = math.fsum((count - rate * size) ** 2 for count, size in pairs)
+    if n < 2 or not squares:
+        return Mean(rate, *NO_INTERVAL, n)
+    reach = t_quantile(n - 1, CONFIDENCE) * math.sqrt(squares / (n - 1) * n) / whole
+    return Mean(rate, max(0.0, rate - reach), rate + reach, n)
 
 
 def difference_of(
