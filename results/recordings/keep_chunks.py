@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import cast
 
 from django.db import transaction
-from django.db.models import Sum
+from django.db.models import Count, Sum
 
 from emma_eval.adapters.recordings import Link, Store
 
 from ..models import MOST_RECORDING_BYTES, Chunk, Recording, Take
 from .begin_recording import RefusedError, receiving
-from .recorded import ToldChunk, ToldChunks
+from .recorded import MOST_CHUNKS, ToldChunk, ToldChunks
 
 LINKS_HOLD_S = 900
 
@@ -94,8 +93,9 @@ def _fault(take: Take, told: ToldChunk, there: Chunk | None) -> str:
 def _keep_within_bounds(recording: Recording, new: list[Chunk]) -> None:
     if not new:
         return
-    there = Chunk.objects.filter(take__recording=recording).aggregate(all=Sum("size"))["all"] or 0
-    if there + sum(chunk.size for chunk in new) > MOST_RECORDING_BYTES:
+    there = Chunk.objects.filter(take__recording=recording).aggregate(bytes=Sum("size"), count=Count("pk"))
+    is_too_large = (there["bytes"] or 0) + sum(chunk.size for chunk in new) > MOST_RECORDING_BYTES
+    if is_too_large or there["count"] + len(new) > MOST_CHUNKS:
         raise RefusedError(TOO_LARGE)
 
 
@@ -106,6 +106,6 @@ def look_for(chunks: Iterable[Chunk], store: Store, now: datetime) -> list[Chunk
         there = None if chunk.arrived_at else store.look(chunk.key)
         if chunk.arrived_at or (there is not None and there.size == chunk.size):
             found.append(chunk)
-    missing = [cast("int", chunk.pk) for chunk in found if chunk.arrived_at is None]
+    missing = [chunk.pk for chunk in found if chunk.arrived_at is None]
     Chunk.objects.filter(pk__in=missing, arrived_at=None).update(arrived_at=now)
     return found
