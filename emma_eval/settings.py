@@ -305,7 +305,7 @@ TEMPLATES = [
 S3_BUCKET = _said("EMMA_S3_BUCKET")
 S3_REGION = _said("EMMA_S3_REGION", "us-east-1")
 LINKS_HOLD_S = 900  # how long a signed link to a file, or for sending one, opens it
-UNFINISHED_UPLOADS_ARE_KEPT_DAYS = 7
+UNFINISHED_UPLOADS_ARE_KEPT_DAYS = 21  # longer than the site itself waits for whoever began one
 OLD_VERSIONS_ARE_KEPT_DAYS = 30  # of removed recordings, in a bucket that keeps versions
 
 
@@ -540,7 +540,8 @@ def _recording_hosts() -> Hosts:
     try:
         return Hosts.read(_several("EMMA_RECORDING_HOSTS"))
     except UnreadableError as cause:
-        raise _wrong("EMMA_RECORDING_HOSTS", "hosts such as files.example.org, *.example.org, or leave it out") from cause
+        expected = "hosts such as files.example.org, *.example.org, or leave it out"
+        raise _wrong("EMMA_RECORDING_HOSTS", expected) from cause
 
 
 RECORDING_HOSTS = _recording_hosts()

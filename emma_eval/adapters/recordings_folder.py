@@ -68,7 +68,7 @@ class FolderStore:
     address: Callable[[str], str]
     known_secrets: tuple[str, ...] = field(default=(), repr=False)
     now: Callable[[], float] = time.time
-    unfinished_s: int = 7 * 24 * 3600
+    unfinished_s: int = 21 * 24 * 3600
 
     # --- links -----------------------------------------------------------------------------------
 

@@ -31,9 +31,9 @@ class Fault extends Error {
 // --- words ----------------------------------------------------------------------------------------------
 
 function sizeInWords(bytes) {
-  if (bytes < 1e6) return `${Math.ceil(bytes / 1e3)} kB`;
-  if (bytes < 1e9) return `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
-  return `${(bytes / 1e9).toFixed(2)} GB`;
+  if (bytes < 1024 ** 2) return `${Math.ceil(bytes / 1024)} KB`; // as the site's own pages count them
+  if (bytes < 1024 ** 3) return `${(bytes / 1024 ** 2).toFixed(1)} MB`;
+  return `${(bytes / 1024 ** 3).toFixed(2)} GB`;
 }
 
 const counted = (count, unit) => `${count} ${unit}${count === 1 ? "" : "s"}`;
@@ -52,7 +52,7 @@ function timeInWords(seconds) {
 function wordsOfStatus(status) {
   if (status === 0) return "The connection to where recordings are kept broke off.";
   if (status === 507) return "There is no room left where recordings are kept. Tell an administrator.";
-  if (status === 403) return "A link was over before its part was sent.";
+  if (status === 403 || status === 410) return "A link was over before its part was sent.";
   if (status >= 500 || status === 429) return `Where recordings are kept is too busy or not well (it answers ${status}).`;
   return `A part did not arrive as it was sent (${status}).`;
 }

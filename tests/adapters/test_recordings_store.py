@@ -11,6 +11,7 @@ import tracemalloc
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -461,6 +462,24 @@ class _Zeros:
 
     def read(self, size: int, /) -> bytes:
         return bytes(size)
+
+
+def test_two_tabs_that_send_and_finish_at_once_make_one_file(folder: FolderStore) -> None:
+    upload = folder.begin_parts(KEY, media_type=WEBM)
+    bodies = {1: b"a" * 3_000_000, 2: b"b" * 3_000_000}
+
+    def send(number: int) -> SentPart:
+        body = bodies[number]
+        link = folder.part_link(KEY, upload, number, size=len(body), sha256=sha256(body), holds_s=60)
+        return SentPart(number, len(body), receive(folder, link, body), sha256(body))
+
+    with ThreadPoolExecutor(8) as at_once:
+        sent = set(at_once.map(send, [1, 2] * 4))
+        kept = set(at_once.map(lambda _: folder.finish_parts(KEY, upload, list(sent)).size, range(8)))
+    assert kept == {6_000_000}
+    with folder.open(KEY) as source:
+        assert source.read() == bodies[1] + bodies[2]
+    assert list((folder.folder / ".arriving").iterdir()) == []
 
 
 def test_what_nobody_went_on_with_is_forgotten_by_whoever_begins_next(folder: FolderStore) -> None:
