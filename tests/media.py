@@ -67,6 +67,8 @@ KINDS = {
     "one.webm": Kind("webm", "libopus", sides=1),
     "uneven.webm": Kind("webm", "libopus", "libvpx", is_even=False),
     "pcm.mkv": Kind("matroska", "pcm_s16le", "libx264"),
+    "hevc.mov": Kind("mov", "aac", "libx265"),
+    "av1.webm": Kind("webm", "libopus", "libsvtav1", options={"live": "1"}),
     "prores.mov": Kind("mov", "pcm_s16le", "prores_ks"),
     "avi": Kind("avi", "libmp3lame", "mpeg4"),
 }
@@ -139,6 +141,8 @@ def _picture_track(file: Any, kind: Kind) -> Any:
         "libvpx": {"deadline": "realtime", "cpu-used": "8"},
         "libvpx-vp9": {"deadline": "realtime", "cpu-used": "8"},
         "libx264": {"preset": "ultrafast"},
+        "libx265": {"preset": "ultrafast", "x265-params": "log-level=none"},
+        "libsvtav1": {"preset": "12"},
     }
     track = file.add_stream(kind.picture, rate=FRAMES_A_S, options=speed.get(kind.picture or "", {}))
     track.width, track.height = kind.size_px

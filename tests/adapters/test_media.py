@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import struct
 import subprocess
 from dataclasses import replace
 from fractions import Fraction
@@ -99,6 +100,8 @@ def test_a_file_is_what_it_holds_whatever_it_is_called(
         ("ogg", "media.webm", ("", "opus")),
         ("pcm.mkv", "media.mp4", ("h264", "aac")),
         ("prores.mov", "media.mp4", ("h264", "aac")),
+        ("hevc.mov", "media.mp4", ("h264", "aac")),
+        ("av1.webm", "media.webm", ("av1", "opus")),
     ],
 )
 def test_what_comes_in_can_be_played_and_is_found_where_it_was(
@@ -194,6 +197,32 @@ def test_a_thumbnail_is_no_black_frame_and_no_larger_than_it_should_be(tmp_path:
     assert seen.shape == (360, 640)
     assert seen.mean() > 150
     assert draw_thumbnail(media("ogg"), tmp_path, 12_000) is None
+
+
+UPRIGHT = struct.pack(">9i", 65536, 0, 0, 0, 65536, 0, 0, 0, 0x40000000)
+ON_ITS_SIDE = struct.pack(">9i", 0, 65536, 0, -65536, 0, 0, 64 * 65536, 0, 0x40000000)
+
+
+@pytest.mark.parametrize("kind", ["mov", "hevc.mov"])
+def test_a_film_that_a_phone_took_on_its_side_stands_upright(kind: str, tmp_path: Path) -> None:
+    data = bytearray(media(kind).read_bytes())
+    at = data.find(UPRIGHT, data.rfind(b"tkhd"))
+    data[at : at + len(UPRIGHT)] = ON_ITS_SIDE
+    path = tmp_path / "phone.mov"
+    path.write_bytes(data)
+    taken = take_in(path, tmp_path)
+    with av.open(str(taken)) as file:
+        frames = list(file.decode(video=0))
+    picture = frames[150].to_ndarray(format="rgb24")
+    assert frames[0].rotation == (-90 if kind == "mov" else 0), "players turn what was copied"
+    if kind == "hevc.mov":
+        assert picture.shape == (256, 64, 3)
+        picture = np.rot90(picture)
+    assert frame_in(picture) == 150
+    drawn = draw_thumbnail(taken, tmp_path, 12_000)
+    assert drawn is not None
+    with av.open(str(drawn)) as file:
+        assert next(file.decode(video=0)).height == 256
 
 
 def test_subtitles_covers_and_second_tracks_are_left_out(tmp_path: Path) -> None:

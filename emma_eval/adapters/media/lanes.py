@@ -12,6 +12,7 @@ import av
 
 from .kinds import LONGEST_S, BadMediaError
 from .opening import TOO_LONG
+from .turning import upright
 
 LARGEST_PX = (1280, 720)
 _PICTURE_BASE = Fraction(1, 90_000)
@@ -36,7 +37,7 @@ class CopyLane:
 
     def __init__(self, out: Any, track: Any) -> None:
         self.out = out
-        self.track = out.add_stream_from_template(track)
+        self.track = out.add_stream_from_template(track, opaque=True)  # also what only decoders have a name for
         self.is_picture = track.type == "video"
         self.waits_for_key = self.is_picture
         self.last_dts: tuple[int, Fraction] | None = None
@@ -74,11 +75,11 @@ class CopyLane:
 
 
 class PictureLane:
-    """Pictures as H.264, within 1280 x 720: for what browsers don't play."""
+    """Pictures as H.264, within 1280 x 720: for what browsers don't play. `size_px` is theirs, standing upright."""
 
-    def __init__(self, out: Any, track: Any) -> None:
+    def __init__(self, out: Any, size_px: tuple[int, int]) -> None:
         self.out = out
-        width, height = fitting(track.codec_context.width, track.codec_context.height, LARGEST_PX)
+        width, height = fitting(*size_px, LARGEST_PX)
         self.track = out.add_stream("libx264", rate=30, options={"preset": "ultrafast", "crf": "26", "threads": "1"})
         self.track.width, self.track.height, self.track.pix_fmt = width, height, "yuv420p"
         self.track.codec_context.time_base = _PICTURE_BASE
@@ -89,15 +90,15 @@ class PictureLane:
     def take(self, packet: Any, shift_s: float) -> None:
         self.decoder = packet.stream, shift_s
         for frame in decoded(packet):
-            self._encode(frame, shift_s)
+            self._encode(frame, packet.stream, shift_s)
 
-    def _encode(self, frame: Any, shift_s: float) -> None:
-        if frame.time is None or frame.time + shift_s > LONGEST_S:
+    def _encode(self, frame: Any, stream: Any, shift_s: float) -> None:
+        if frame.pts is None:
             return
-        pts = round((frame.time + shift_s) / _PICTURE_BASE)
-        if pts <= self.last_pts:
+        pts = round((float(frame.pts * stream.time_base) + shift_s) / _PICTURE_BASE)
+        if pts <= self.last_pts or pts * _PICTURE_BASE > LONGEST_S:
             return
-        whole = self.reformatter.reformat(frame, self.track.width, self.track.height, "yuv420p")
+        whole = self.reformatter.reformat(upright(frame), self.track.width, self.track.height, "yuv420p")
         whole.pts, whole.time_base, whole.pict_type = pts, _PICTURE_BASE, 0
         self.last_pts = pts
         self.out.mux(self.track.encode(whole))
@@ -106,7 +107,7 @@ class PictureLane:
         if self.decoder is not None:
             stream, shift_s = self.decoder
             for frame in rest_of(stream):
-                self._encode(frame, shift_s)
+                self._encode(frame, stream, shift_s)
         self.decoder = None
 
     def end(self) -> None:

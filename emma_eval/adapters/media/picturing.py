@@ -10,6 +10,7 @@ import av
 
 from .lanes import decoded, fitting, rest_of
 from .opening import opened, packets_of, picture_track
+from .turning import upright
 
 WIDEST_PX = (640, 640)
 _TRIED_AT = (0.1, 0.3, 0.5, 0.7, 0.0)
@@ -56,6 +57,7 @@ def _sought(container: Any, at_s: float) -> bool:
 
 
 def _small(frame: Any) -> Any:
+    frame = upright(frame)
     width, height = fitting(frame.width, frame.height, WIDEST_PX)
     return frame.reformat(width, height, "yuvj420p", dst_color_range="JPEG")
 

@@ -11,7 +11,7 @@ import av
 
 from .bounds import allow
 from .kinds import BadMediaError
-from .lanes import CopyLane, Lane, PictureLane, SoundLane
+from .lanes import CopyLane, Lane, PictureLane, SoundLane, decoded
 from .looking import (
     MP4_PICTURES,
     MP4_SOUNDS,
@@ -21,7 +21,8 @@ from .looking import (
     codec,
     has_played_pixels,
 )
-from .opening import opened, packets_of, picture_track, sound_track
+from .opening import DAMAGED, opened, packets_of, picture_track, sound_track
+from .turning import turn_of
 
 WEBM, MP4, WAV = "webm", "mp4", "wav"
 LONGEST_ENCODED_S = 3600
@@ -113,19 +114,30 @@ def _copy(sources: Sequence[Source], file: Any, plan: Plan) -> None:
         with opening as container:
             for kind, track in _tracks(container, source, plan).items():
                 if kind not in lanes:
-                    lanes[kind] = _lane(kind, file, track, plan)
+                    lanes[kind] = _lane(kind, file, track, source, plan)
     for source in sources:
         _copy_source(source, lanes, plan)
     for lane in lanes.values():
         lane.end()
 
 
-def _lane(kind: str, file: Any, track: Any, plan: Plan) -> Lane:
+def _lane(kind: str, file: Any, track: Any, source: Source, plan: Plan) -> Lane:
     if kind == "video":
-        return PictureLane(file, track) if plan.encodes_picture else CopyLane(file, track)
+        return PictureLane(file, _size_px(source.path)) if plan.encodes_picture else CopyLane(file, track)
     if plan.encodes_sound:
         return SoundLane(file, track, encoder="libopus" if plan.container == WEBM else "aac")
     return CopyLane(file, track)
+
+
+def _size_px(path: Path) -> tuple[int, int]:
+    """Of its pictures as people see them, by the first: only a frame says whether it was taken on its side."""
+    with opened(path) as container:
+        track = picture_track(container)
+        for packet in packets_of(container, track):
+            for frame in decoded(packet):
+                turned = abs(turn_of(frame)) == 90
+                return (frame.height, frame.width) if turned else (frame.width, frame.height)
+    raise BadMediaError(DAMAGED)
 
 
 def _tracks(container: Any, source: Source, plan: Plan) -> dict[str, Any]:
