@@ -13,6 +13,7 @@ from .views import (
     exports,
     filing,
     gold,
+    heard,
     kept,
     playing,
     recorder,
@@ -31,6 +32,7 @@ from .views import (
 urlpatterns = [
     path("dashboard/", dashboard.dashboard, name="dashboard"),
     path("dashboard/agreement/", agreement.agreement, name="agreement"),
+    path("dashboard/recordings/", heard.heard_calls, name="heard_calls"),
     path("dashboard/compare/", comparison.compare, name="compare"),
     path("dashboard/scripts/<slug:slug>/", script_dashboard.script_dashboard, name="script_dashboard"),
     path("results/", rows.results, name="results"),

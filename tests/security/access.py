@@ -319,6 +319,7 @@ ACCESS = {
     "round_edit": Page(PLANNERS, _round, hidden=_hidden_round),
     "round_close": Page(PLANNERS, _round, hidden=_hidden_round),
     "coverage": Page(PLANNERS),
+    "heard_calls": Page(PLANNERS),
     # saved views
     "views": Page(MEMBERS),
     "view_new": Page(MEMBERS),

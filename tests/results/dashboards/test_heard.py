@@ -1,0 +1,134 @@
+"""What recordings say beside the ratings: by build, with n and interval, never of what one may not know."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from emma_eval.accounts.models import User
+from emma_eval.accounts.roles import Role
+from emma_eval.scoring.turns import EDITION
+from results.dashboards.counting import Counting
+from results.dashboards.heard import OLDER_EDITION, read_heard
+from results.listing.filters import Filters
+from results.models import CallFigures, Recording, RecordingState, Result
+from scripts_catalog.models import Build, Script
+from tests import make
+
+pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
+
+TEN_MINUTES_MS = 600_000
+
+
+@pytest.fixture
+def manager() -> User:
+    return make.user(None, Role.MANAGER)
+
+
+def recorded(result: Result, **columns: Any) -> CallFigures:
+    recording = make.recording(result.tester, result.call_uuid, duration_ms=TEN_MINUTES_MS)
+    values = {"turn_count": 30, "latency_median_ms": 800, "silence_count": 2, "overlap_count": 4, "emma_share": 0.5}
+    given = {"edition": EDITION, "measured_at": timezone.now(), **values, **columns}
+    return CallFigures.objects.create(recording=recording, **given)
+
+
+def of(user: User, **filters: Any) -> Any:
+    return read_heard(Counting(user, Filters(**filters)), filters.get("build", ""))
+
+
+def test_each_build_has_the_median_of_its_calls_with_interval_and_n(
+    manager: User, tester: User, script: Script, build: Build
+) -> None:
+    for latency_ms in (500, 600, 700, 800, 900, 1000, 1100):
+        recorded(make.result(tester, script, build), latency_median_ms=latency_ms)
+    (heard,) = of(manager).builds
+    latency, silences, overlaps, share = heard.figures
+    assert (latency.value, latency.interval, latency.n) == ("0.80 s", "0.50 to 1.10", 7)
+    assert (silences.value, overlaps.value, share.value) == ("2.0", "4.0", "50 %")
+    assert heard.unmeasured == ()
+
+
+def test_of_few_calls_n_is_too_small(manager: User, tester: User, script: Script, build: Build) -> None:
+    for _ in range(4):
+        recorded(make.result(tester, script, build))
+    assert [(said.value, said.n) for said in of(manager).builds[0].figures] == [("", 4)] * 4
+
+
+def test_what_is_unmeasured_is_counted_with_its_reason_and_never_zero(
+    manager: User, tester: User, script: Script, build: Build
+) -> None:
+    nothing = dict.fromkeys(("turn_count", "latency_median_ms", "silence_count", "overlap_count", "emma_share"))
+    for _ in range(5):
+        recorded(make.result(tester, script, build))
+    recorded(make.result(tester, script, build), unmeasured_because="Both sides are in one track.", **nothing)
+    recorded(make.result(tester, script, build), edition=EDITION + 1)
+    (heard,) = of(manager).builds
+    assert [said.n for said in heard.figures] == [5, 5, 5, 5]
+    assert set(heard.unmeasured) == {("Both sides are in one track.", 1), (OLDER_EDITION, 1)}
+
+
+def test_a_call_counts_once_by_its_newest_recording(manager: User, tester: User, script: Script, build: Build) -> None:
+    call = make.result(tester, script, build)
+    for latency_ms in (100, 100, 100, 100, 100):
+        recorded(call, latency_median_ms=latency_ms)
+    assert of(manager).builds[0].figures[0].n == 1
+
+
+def test_recordings_without_a_result_and_removed_ones_are_none(
+    manager: User, tester: User, script: Script, build: Build
+) -> None:
+    lone = recorded(make.result(tester, script, build)).recording
+    lone.call_uuid = uuid.uuid4()
+    lone.save()
+    removed = recorded(make.result(tester, script, build)).recording
+    Recording.objects.filter(pk=removed.pk).update(
+        state=RecordingState.REMOVED, key="", removed_at=timezone.now(), duration_ms=None
+    )
+    assert of(manager).builds == ()
+
+
+def test_nothing_of_safety_is_counted_for_the_untrained(
+    manager: User, tester: User, script: Script, build: Build
+) -> None:
+    hidden = make.script(area="safety")
+    for _ in range(5):
+        recorded(make.result(tester, hidden, build))
+    assert of(manager).builds == ()
+    trained = make.user(None, Role.MANAGER, is_trained=True)
+    assert of(trained).builds[0].figures[0].n == 5
+    page = make.client_of(manager).get(f"{reverse('heard_calls')}?script={hidden.slug}")
+    assert page.status_code == 404
+
+
+def test_the_number_of_queries_does_not_depend_on_the_number_of_recordings(
+    manager: User, tester: User, script: Script, build: Build, django_assert_max_num_queries: Any
+) -> None:
+    for _ in range(12):
+        recorded(make.result(tester, script, build))
+    with django_assert_max_num_queries(4):
+        of(manager)
+
+
+def test_both_dashboards_fetch_it_and_it_is_a_page_without_a_script(
+    manager: User, tester: User, script: Script, build: Build
+) -> None:
+    for _ in range(5):
+        recorded(make.result(tester, script, build))
+    client = make.client_of(manager)
+    for address in (reverse("dashboard"), reverse("script_dashboard", args=[script.slug])):
+        assert f'hx-get="{reverse("heard_calls")}?' in client.get(address).content.decode()
+    whole = client.get(f"{reverse('heard_calls')}?build=any").content.decode()
+    assert "<h1>What recordings say</h1>" in whole
+    assert "0.80 s" in whole
+    part = client.get(f"{reverse('heard_calls')}?build=any", headers={"HX-Request": "true"}).content.decode()
+    assert "<h1>" not in part
+    assert "0.80 s" in part
+
+
+def test_where_there_is_none_it_says_what_will_be_here(manager: User) -> None:
+    page = make.client_of(manager).get(f"{reverse('heard_calls')}?build=any").content.decode()
+    assert "Once there are some" in page
