@@ -37,7 +37,7 @@ from results.recordings.remove_recording import remove_recording
 from results.recordings.store import recordings_store
 from results.recordings.try_again import may_be_tried_again, try_again
 from tests.adapters.test_recordings_store import use_bucket, use_folder
-from tests.media import KINDS, media, write
+from tests.media import media
 from tests.s3 import S3Server
 
 from .sent import Faulty, keys, recorded, row_of, state, uploaded
@@ -162,7 +162,6 @@ STEPS = [
     ("open", "chunks/001-000002"),
     ("keep", "media.webm"),
     ("look", "media.webm"),
-    ("keep", "peaks.json"),
     ("keep", "thumbnail.jpg"),
 ]
 
@@ -400,34 +399,6 @@ def test_a_long_call_has_no_more_than_four_thousand_buckets() -> None:
         waveform = derive.Waveform(2, lasts_ms)
         assert 1 <= waveform.power.shape[1] <= derive.MOST_BUCKETS
         assert waveform.power.shape[1] * waveform.bucket_ms >= lasts_ms
-
-
-@pytest.mark.parametrize(
-    ("said", "sound", "sides"),
-    [
-        (Sides.UNKNOWN, "two", Sides.UNKNOWN),
-        (Sides.TWO, "two", Sides.TWO),
-        (Sides.TWO_SWAPPED, "two", Sides.TWO_SWAPPED),
-        (Sides.TWO, "same", Sides.MIXED),
-        (Sides.UNKNOWN, "same", Sides.MIXED),
-        (Sides.TWO, "left only", Sides.ONE),
-        (Sides.TWO, "one channel", Sides.MIXED),
-        (Sides.UNKNOWN, "nothing", Sides.NONE),
-    ],
-)
-def test_who_is_heard_where_is_what_was_said_unless_the_sound_shows_another(
-    said: Sides, sound: str, sides: Sides, store: Store, tester: User, tmp_path: Path
-) -> None:
-    from tests.media import beeps
-
-    heard = beeps(8.0, 48_000)
-    heard = {"same": heard[[0, 0]], "left only": heard * [[1], [0]], "nothing": heard * 0}.get(sound, heard)
-    kind = KINDS["one.webm" if sound == "one channel" else "ogg"]
-    path = write(tmp_path / "sound", kind, 8.0, heard.astype("float32"))
-    recording = uploaded(tester, store, path, sides=said)
-    make_ready(str(recording.pk), store)
-    assert (state(recording), recording.sides) == (RecordingState.READY, sides)
-    assert recording.sides_because
 
 
 @pytest.mark.data_layer
