@@ -42,15 +42,13 @@ class Finished:
 def finish_recording(recording: Recording, now: datetime) -> Finished:
     """Hand the recording over if all of it has arrived; say what is missing if not. Asked twice, it says the same."""
     with transaction.atomic():
-        recording = Recording.objects.select_for_update(no_key=True).get(pk=recording.pk)
-        if recording.state != RecordingState.RECEIVING:
+        if not _is_receiving(recording):
             return Finished(recording.state)
         hear(recording, now)
         missing = _missing(recording)
         if missing:
             return Finished(recording.state, missing)
-        _close(recording, (), now)
-        return Finished(recording.state)
+        return _close(recording, (), now)
 
 
 def finish_as_it_is(recording: Recording, store: Store, now: datetime) -> Finished:
@@ -61,10 +59,9 @@ def finish_as_it_is(recording: Recording, store: Store, now: datetime) -> Finish
     unseen = Chunk.objects.filter(take__recording=recording, arrived_at=None).select_related("take")
     look_for(unseen.iterator(), store, now)
     with transaction.atomic():
-        recording = Recording.objects.select_for_update(no_key=True).get(pk=recording.pk)
-        if recording.state == RecordingState.RECEIVING:
-            _close(recording, _missing(recording), now)
-        return Finished(recording.state)
+        if not _is_receiving(recording):
+            return Finished(recording.state)
+        return _close(recording, _missing(recording), now)
 
 
 def finish_abandoned(store: Store, now: datetime) -> int:
@@ -82,6 +79,13 @@ def finish_abandoned(store: Store, now: datetime) -> int:
     return done
 
 
+def _is_receiving(recording: Recording) -> bool:
+    """Read and lock it as it is now. One that is gone meanwhile, since nothing was in it, is failed."""
+    now = Recording.objects.select_for_update(no_key=True).filter(pk=recording.pk).first()
+    recording.state = now.state if now else RecordingState.FAILED
+    return recording.state == RecordingState.RECEIVING
+
+
 def _missing(recording: Recording) -> tuple[Missing, ...]:
     return tuple(each for each in map(_missing_of, recording.takes.all()) if each.count or each.is_open)
 
@@ -93,7 +97,10 @@ def _missing_of(take: Take) -> Missing:
     return Missing(take.number, len(missing), tuple(missing[:MOST_NUMBERS_SAID]), take.chunk_count is None)
 
 
-def _close(recording: Recording, missing: tuple[Missing, ...], now: datetime) -> None:
+def _close(recording: Recording, missing: tuple[Missing, ...], now: datetime) -> Finished:
+    if not Chunk.objects.filter(take__recording=recording).exists():
+        Recording.objects.filter(pk=recording.pk).delete()  # begun, and then not recorded: there is nothing to tell of
+        return Finished(RecordingState.FAILED)
     takes = [take for take in recording.takes.all() if take.chunks.exclude(arrived_at=None).exists()]
     recording.sides, recording.sides_because = _sides_of(takes)
     recording.fault = _fault_of(missing) if takes else NOTHING
@@ -102,6 +109,7 @@ def _close(recording: Recording, missing: tuple[Missing, ...], now: datetime) ->
     recording.save(update_fields=["sides", "sides_because", "fault", "state", "finished_at"])
     if takes:
         hand_over(recording)
+    return Finished(recording.state)
 
 
 def _fault_of(missing: tuple[Missing, ...]) -> str:

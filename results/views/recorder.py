@@ -30,6 +30,7 @@ from ..recordings.keep_chunks import keep_chunks
 from ..recordings.recorded import MalformedError, read_beginning, read_chunks, read_finish, read_take
 from ..recordings.show_recordings import show_recordings
 from ..recordings.store import recordings_store
+from .addresses import is_for_a_part
 from .by_script import refuse
 from .calls import own_call
 
@@ -70,6 +71,8 @@ def recording_begin(request: UserRequest, uuid: uuids.UUID) -> HttpResponseBase:
     call = own_call(request, uuid)
     if request.method == "POST":
         return _begin(request, uuid)
+    if not is_for_a_part(request):
+        return redirect(call)
     shown = show_recordings(call, timezone.now())
     return render(request, "results/call.html#recordings", {"call": call, "recordings": shown})
 

@@ -286,12 +286,19 @@ async function sendAll() {
   const hows = [];
   for (const key of await keys()) {
     const how = await holding(key, () => sendEntry(key)).catch((fault) => fault.how ?? { is: "unreachable" });
-    if (how.is === "over" && !(await left(key)).count) await forget(key);
+    if (await isNeedless(key, how)) await forget(key);
     else if (await entryOf(key)) went.set(key, how);
     hows.push(how);
   }
   plan(hows);
   tellPage();
+}
+
+// The site is done with it, and there is nothing left here; of one that was empty the site knows nothing any more.
+async function isNeedless(key, { is }) {
+  const entry = await entryOf(key);
+  const isEmpty = entry?.isFinished && !entry.takes.length;
+  return Boolean(entry) && (is === "over" || (is === "gone" && isEmpty)) && !(await left(key)).count;
 }
 
 function plan(hows) {

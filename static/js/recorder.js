@@ -17,6 +17,8 @@ const EMMA = 1; // right
 const QUIETEST_DB = -60; // what is below it all the time is no sound of anybody
 const SILENT_FOR_MS = 20_000;
 const METERS_EVERY_MS = 100;
+const SITE_ANSWERS_WITHIN_MS = 3_000; // a call is not kept waiting for longer
+const ENDS_TOGETHER_WITHIN_MS = 1_000; // the sound and the picture of what was shared
 const MEDIA_TYPES = ["video/webm;codecs=vp8,opus", "video/webm;codecs=vp9,opus", "video/webm", "video/mp4"]; // VP8 first: it costs the call least
 
 const SHARED = {
@@ -122,7 +124,7 @@ class OneTake {
     this.mediaType = MEDIA_TYPES.find((type) => MediaRecorder.isTypeSupported(type));
     this.#recorder = new MediaRecorder(stream, { mimeType: this.mediaType, videoBitsPerSecond: VIDEO_BITS_A_SECOND, audioBitsPerSecond: SOUND_BITS_A_SECOND });
     this.ended = new Promise((resolve) => {
-      this.#recorder.onstop = () => { this.#queue = this.#queue.then(() => this.#count && kept.keepTake(key, number, { ...this.facts(), isEnded: true })).then(resolve, resolve); };
+      this.#recorder.onstop = () => { this.#queue = this.#queue.then(() => kept.keepTake(key, number, { ...this.facts(), isEnded: true })).then(resolve, resolve); };
     });
     this.#recorder.ondataavailable = ({ data }) => this.#take(data);
     this.#recorder.onerror = ({ error }) => { stopTake(`The browser stopped recording (${error?.name ?? "no reason given"}). What was recorded until then is kept.`); };
@@ -234,8 +236,11 @@ function lostMicrophone(why) {
 }
 
 function lost(track) {
-  if (track.kind === "video") stopTake("Sharing was stopped in the browser's own bar, or what was shared was closed. What was recorded until then is kept.");
-  else { sound?.put(EMMA, null); show(); }
+  if (track.kind === "video") return void stopTake("Sharing was stopped in the browser's own bar, or what was shared was closed. What was recorded until then is kept.");
+  setTimeout(() => {
+    if (shared?.getVideoTracks()[0].readyState === "live") sound.put(EMMA, null);
+    show();
+  }, ENDS_TOGETHER_WITHIN_MS);
 }
 
 // The recording that was begun goes on; there is a new one only where there is none. Offline it begins here alone.
@@ -243,12 +248,13 @@ async function beginOnSite() {
   key ??= await kept.begin(call, crypto.randomUUID(), performance.now() - agreedAt);
   await kept.finish(key, false);
   try {
-    await kept.sendEntry(key);
+    await Promise.race([kept.sendEntry(key), new Promise((goOn) => { setTimeout(goOn, SITE_ANSWERS_WITHIN_MS); })]);
   } catch ({ how }) {
     const { takes } = await kept.entryOf(key);
     if (how && ["elsewhere", "refused", "gone", "over"].includes(how.is) && !takes.length) {
-      await kept.forget(key);
+      const refused = key;
       key = null;
+      await kept.forget(refused);
       giveUp(how.words ?? "The site does not open this call to whoever is signed in now. Nothing is recorded.", how.is === "elsewhere" ? "elsewhere" : "idle");
       return false;
     }
@@ -296,8 +302,16 @@ async function giveUp(words, then = null) {
   letGo();
   say(words);
   const entry = key && await kept.entryOf(key);
-  if (entry && !entry.takes.length) { await kept.forget(key); key = null; }
+  if (entry && !entry.takes.length) await letSiteForget();
   go(then ?? (key ? "off" : "idle"));
+}
+
+// Of a recording that was begun and has nothing in it the site keeps nothing.
+async function letSiteForget() {
+  const empty = key;
+  key = null;
+  await kept.finish(empty);
+  kept.sendNow();
 }
 
 // That is all of this call: once everything is there, the site makes the recording ready.

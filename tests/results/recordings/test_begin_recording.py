@@ -221,11 +221,11 @@ def test_the_page_of_the_call_may_record_and_no_other(tester_client: Client, cal
 
 def test_the_page_lists_the_recordings_of_the_call(tester_client: Client, call: Call) -> None:
     recording = begin(call, datetime.now(UTC) - timedelta(hours=1))
-    shown = tester_client.get(f"/calls/{call.uuid}/recording/")
+    shown = tester_client.get(f"/calls/{call.uuid}/recording/", headers={"HX-Request": "true"})
     assert "Being received" in shown.text
     assert f"/recordings/{recording.pk}/finish/" in shown.text
     assert "every 5s" in shown.text
     Recording.objects.update(state=RecordingState.FAILED, fault="Nothing of it was recorded.")
-    shown = tester_client.get(f"/calls/{call.uuid}/recording/")
+    shown = tester_client.get(f"/calls/{call.uuid}/recording/", headers={"HX-Request": "true"})
     assert "Nothing of it was recorded." in shown.text
     assert "every 5s" not in shown.text

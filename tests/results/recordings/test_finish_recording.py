@@ -127,10 +127,21 @@ def test_what_was_sent_and_never_told_of_is_found(store: FolderStore, recording:
 
 
 @pytest.mark.parametrize("takes", [0, 1])
-def test_of_nothing_nothing_is_made(store: FolderStore, recording: Recording, takes: int) -> None:
+def test_of_one_that_was_begun_and_then_not_recorded_nothing_is_kept(
+    store: FolderStore, recording: Recording, takes: int
+) -> None:
     for number in range(takes):
         take(recording, NOW, number + 1, chunk_count=0)
     assert finish_recording(recording, NOW).state == "failed"
+    assert finish_recording(recording, NOW).state == "failed"
+    assert finish_as_it_is(recording, store, NOW).state == "failed"
+    assert not Recording.objects.exists()
+
+
+def test_one_of_which_nothing_arrived_says_so(store: FolderStore, recording: Recording) -> None:
+    take(recording, NOW)
+    announce(store, recording, NOW, 0)
+    assert finish_as_it_is(recording, store, NOW).state == "failed"
     assert not handed_over(recording)
     assert recording.fault == NOTHING
 
@@ -214,8 +225,7 @@ def test_the_task_finishes_them(recording: Recording) -> None:
     Recording.objects.update(heard_at=datetime.now(UTC) - ABANDONED_AFTER - timedelta(minutes=1))
     finish_abandoned_recordings()
     finish_abandoned_recordings()
-    recording.refresh_from_db()
-    assert recording.state == "failed"
+    assert not Recording.objects.exists()
 
 
 # --- as the page asks --------------------------------------------------------------------------
