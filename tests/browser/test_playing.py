@@ -368,7 +368,7 @@ def test_without_javascript_it_plays_by_the_browsers_own_controls(
     assert media.get_attribute("src").endswith("#t=30.6")
     page.get_by_label("At", exact=True).fill("0:30.6")
     page.get_by_label("A note").fill("By hand")
-    page.get_by_role("button", name="Keep").click()
+    page.get_by_role("button", name="Keep", exact=True).click()
     expect(page.locator("#notes")).to_contain_text("By hand")
     page.get_by_text("Moments too early or too late?").click()
     page.get_by_label("is at").fill("0:05.6")

@@ -182,7 +182,7 @@ def test_every_key_stands_in_the_list_and_has_its_control(open_page: OpenPage, r
     for label in ("The tags are right", "I change them"):
         expect(page.get_by_label(label)).to_be_attached()
     assert page.get_by_role("link", name="Recording on recordings.example.test").is_visible()
-    go_on(page, "l", until=r"/review/$")
+    go_on(page, "x", until=r"/review/$")
     expect(page.get_by_text("is put back")).to_be_visible()
 
 
