@@ -45,7 +45,7 @@ class ShownCall:
 def show_call_of(user: User, call: uuid.UUID) -> ShownCall:
     """The call is known as this tester's own."""
     results = list(_results(user).filter(call_uuid=call).order_by("pk"))
-    held = Call.objects.filter(tester=user, uuid=call).select_related("build").first()
+    held = Call.objects.visible_to(user).filter(tester=user, uuid=call).select_related("build").first()
     if results:
         first = results[0]
         return ShownCall(call, first.called_at, first.build.name, _titles(results), _open_to_a_link(results))

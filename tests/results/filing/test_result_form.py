@@ -684,7 +684,7 @@ def test_one_link_is_asked_for_each_call_and_given_to_all_its_results(
     file(tester_client, fields(script, build, called_at="2026-03-01T10:00"))
     page = tester_client.get("/todo/").text
     assert page.count('name="recording_link"') == 2
-    assert "one link for its 2 results" in page
+    assert "one recording for its 2 results" in page
     tester_client.post("/todo/", {"result": first.pk, "recording_link": "https://a.example/1"})
     assert sorted(Result.objects.values_list("recording_link", flat=True)) == ["", *["https://a.example/1"] * 2]
     page = unescape(tester_client.get("/todo/").text)

@@ -14,8 +14,15 @@ from results.models import Call
 from results.recordings import begin_upload as beginning
 from tests import make
 from tests.adapters.test_recordings_store import use_bucket, use_folder
+from tests.s3 import S3Server
 
 from .uploading import SMALLEST, Page
+
+
+@pytest.fixture(scope="session")
+def bucket_of_uploads(s3: S3Server) -> str:
+    """One for all: a server has room for few."""
+    return s3.new_bucket()
 
 
 @pytest.fixture(params=["folder", "bucket"])
@@ -28,7 +35,7 @@ def part_size(
         use_folder(settings, tmp_path / "recordings")
     else:
         server = request.getfixturevalue("s3")
-        use_bucket(settings, server, server.new_bucket())
+        use_bucket(settings, server, request.getfixturevalue("bucket_of_uploads"))
     size = 10 if request.param == "folder" else SMALLEST
     monkeypatch.setattr(beginning, "PART_BYTES", size)
     return size

@@ -210,7 +210,9 @@ def test_a_call_that_is_safety_now_is_not_found_by_the_untrained(tester_client: 
     page = Page.begin(tester_client, result.call_uuid, b"x" * 25)
     script.area = taxonomy.SAFETY
     script.save()
-    assert tester_client.get(f"/recordings/new/?call={result.call_uuid}").status_code == 404
+    page_of_the_rest = tester_client.get(f"/recordings/new/?call={result.call_uuid}").text
+    assert "call.mp4" not in page_of_the_rest  # as if nothing else had been run, and nothing begun
+    assert script.latest.title not in page_of_the_rest
     assert begin(tester_client, result.call_uuid).status_code == 404
     assert page.ask(1).status_code == 404
     assert page.finish().status_code == 404
