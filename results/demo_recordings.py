@@ -63,8 +63,8 @@ def note_something(by: User, now: datetime) -> None:
     at_ms, words = NOTE
     recording = Recording.objects.filter(origin=Origin.RECORDED, tester__is_demo=True).first()
     if recording is not None:
-        note = note_on_recording(by, recording, at_ms, words)
-        RecordingNote.objects.filter(pk=note.pk).update(created_at=now - timedelta(hours=22))
+        note_on_recording(by, recording, at_ms, words)
+        RecordingNote.objects.filter(recording=recording, by=by).update(created_at=now - timedelta(hours=22))
 
 
 def _upload(recording: Recording, sent: Sent) -> None:

@@ -22,7 +22,9 @@ from .file_name import base_name, ending_of
 from .keep_parts import arrived_parts
 from .store import recordings_store
 
-PART_BYTES = 8 * 1024**2  # 4 GB come in 512 of them; S3 takes no smaller ones than 5 MiB
+PART_BYTES = 8 * 1024**2  # S3 takes no smaller ones than 5 MiB
+LARGE_BYTES = 128 * 1024**2
+LARGE_PART_BYTES = 2 * PART_BYTES  # each part costs the site a request: 4 GB come in 256 of them
 MOST_OPEN = 5
 BEGINNING = throttle.Limit("beginning an upload", 30, timedelta(minutes=10))
 # What may be sent, by the end of its name; what is really in it is looked at once it is here.
@@ -148,9 +150,10 @@ def _go_on(upload: Upload, said: Announced) -> Begun | None:
     except NotKeptError:
         Recording.objects.filter(pk=recording.pk, state=RecordingState.RECEIVING).delete()
         return None
-    recording.heard_at = timezone.now()
     _tell_sides(recording, said)
-    recording.save(update_fields=["heard_at", "sides", "sides_because"])
+    told = {"sides": recording.sides, "sides_because": recording.sides_because, "heard_at": timezone.now()}
+    if not Recording.objects.filter(pk=recording.pk, state=RecordingState.RECEIVING).update(**told):
+        return None
     return Begun(upload, is_new=False, arrived=tuple(arrived))
 
 
@@ -159,7 +162,7 @@ def _begin(tester: User, call: uuid.UUID, said: Announced) -> Begun:
     now, name = timezone.now(), base_name(said.name)
     recording = Recording(tester=tester, call_uuid=call, origin=Origin.UPLOADED, name=name, consented_at=now)
     _tell_sides(recording, said)
-    upload = Upload(recording=recording, key=f"{recording.folder}sent", size=said.size, part_size=PART_BYTES)
+    upload = Upload(recording=recording, key=f"{recording.folder}sent", size=said.size, part_size=part_bytes(said.size))
     upload.fingerprint = said.fingerprint
     store = recordings_store()
     upload.upload_id = store.begin_parts(upload.key, media_type=TYPES[ending_of(name)])
@@ -174,6 +177,10 @@ def _begin(tester: User, call: uuid.UUID, said: Announced) -> Begun:
     if there is None:
         raise NotTakenError(Refusal.TOO_MANY)
     return Begun(there, is_new=False)
+
+
+def part_bytes(size: int) -> int:
+    return LARGE_PART_BYTES if size > LARGE_BYTES else PART_BYTES
 
 
 def _tell_sides(recording: Recording, said: Announced) -> None:

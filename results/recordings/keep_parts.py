@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.utils import timezone
 
-from emma_eval.adapters.recordings import Link, SentPart
+from emma_eval.adapters.recordings import Link, NotKeptError, SentPart
 
-from ..models import Part, Recording, Upload
+from ..models import Part, Recording, RecordingState, Upload
 from .store import recordings_store
 
-LINK_HOLDS_S = 900  # as long as a part may take on a line of 80 kbit/s
+LINK_HOLDS_S = 1800  # as long as a part may take on a line of 80 kbit/s
 MOST_AT_ONCE = 16
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _ETAG = re.compile(r"[!-~]{0,100}")  # with the quotes that it stands in, where it does
@@ -48,14 +48,17 @@ class PartLink:
 
 
 def keep_parts(upload: Upload, asked: Sequence[Asked], arrived: Sequence[Arrived]) -> list[PartLink]:
-    """Note what arrived, and give a link for each part that is asked for. Raises MalformedError and StoreError.
+    """Note what arrived, and give a link for each part that is asked for. Raises MalformedError, and StoreError:
+    NotKeptError where the upload is over, since it was finished or removed meanwhile.
 
     A part may be asked for again at any time, with the same digest or another: the one that was asked for last counts,
     and what came before is no longer what is waited for.
     """
     _check(upload, asked, arrived)
     with transaction.atomic():
-        Recording.objects.filter(pk=upload.recording_id).update(heard_at=timezone.now())
+        receiving = Recording.objects.filter(pk=upload.recording_id, state=RecordingState.RECEIVING)
+        if not receiving.update(heard_at=timezone.now()):
+            raise NotKeptError("The upload is over.")
         for each in arrived:
             there = Part.objects.filter(upload=upload, number=each.number, sha256=each.sha256)
             there.update(etag=each.etag.removeprefix("W/").strip('"'))

@@ -9,6 +9,15 @@ from emma_eval.accounts.models import User
 from ..models import Call, Result
 
 
+def is_known_call(user: User, call: uuid.UUID) -> bool:
+    """Whether there is anything of it that this tester may see: what a page about it may say at all.
+
+    Where a script of Safety was run on it too, its page is as if none had been: only what is sent is refused.
+    """
+    results = Result.objects.visible_to(user).filter(tester=user, call_uuid=call)
+    return results.exists() or Call.objects.visible_to(user).filter(tester=user, uuid=call).exists()
+
+
 def is_own_call(user: User, call: uuid.UUID) -> bool:
     """Whether this tester held the call or filed a result of it, and nothing of it is kept from them at present.
 

@@ -18,9 +18,11 @@ NOTED_BY_ONE = Limit("notes on recordings", 60, timedelta(minutes=10))
 
 
 @transaction.atomic
-def note_on_recording(by: User, recording: Recording, at_ms: int, words: str) -> RecordingNote:
-    """Add a note. The same one again, sent twice in a hurry, is one note."""
-    Recording.objects.select_for_update(no_key=True, of=("self",)).get(pk=recording.pk)
+def note_on_recording(by: User, recording: Recording, at_ms: int, words: str) -> RecordingNote | None:
+    """Add a note; None where the recording was removed meanwhile. The same one again, sent in a hurry, is one note."""
+    locked = Recording.objects.standing().select_for_update(no_key=True, of=("self",))
+    if locked.filter(pk=recording.pk).first() is None:
+        return None
     recent = RecordingNote.objects.filter(created_at__gt=timezone.now() - TWICE_WITHIN, withdrawn_at=None)
     again = recent.filter(recording=recording, by=by, at_ms=at_ms, words=words).first()
     if again is not None:

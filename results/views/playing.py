@@ -8,14 +8,14 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpResponse, HttpResponseBase, HttpResponseRedirect, JsonResponse
+from django.http import Http404, HttpResponse, HttpResponseBase, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from emma_eval.accounts import throttle
 from emma_eval.accounts.by_the_minute import at_most
-from emma_eval.accounts.roles import OPENED_OR_SENT, UserRequest, for_members
+from emma_eval.accounts.roles import OPENED_OR_SENT, Role, UserRequest, for_members
 from emma_eval.adapters.recordings import StoreError
 
 from ..models import Recording, RecordingNote, Result
@@ -129,7 +129,8 @@ def recording_notes(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
     except throttle.TooManyError:
         form.add_error("words", TOO_MANY)
         return _changed(request, found, status=429, note_form=form)
-    note_on_recording(request.user, found, form.cleaned_data["at"], form.cleaned_data["words"])
+    if note_on_recording(request.user, found, form.cleaned_data["at"], form.cleaned_data["words"]) is None:
+        raise Http404
     return _changed(request, found, words="Your note is kept.")
 
 
@@ -234,6 +235,7 @@ def _page(
         "recording": found,
         "sides_form": _sides_form(request, found, sides_form),
         "looks_after": found.is_looked_after_by(request.user),
+        "reads_watches": request.user.has_role(Role.EVAL_LEAD, Role.ADMINISTRATOR),
         "begins_at": begins_at(request),
         "results": results.select_related("script_version", "build").order_by("id"),
     }

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from emma_eval.accounts import throttle
 from emma_eval.accounts.by_the_minute import at_most
 from emma_eval.accounts.roles import Role, UserRequest, for_roles
-from emma_eval.adapters.recordings import MismatchError, StoreError
+from emma_eval.adapters.recordings import MismatchError, NotKeptError, StoreError
 
 from ..filing.typed import number_in
 from ..models import MOST_RECORDING_BYTES, Origin, Recording
@@ -27,7 +27,7 @@ from ..recordings.begin_upload import MOST_OPEN, TOLD_SIDES, TYPES, Announced, B
 from ..recordings.drop_upload import drop_upload
 from ..recordings.finish_upload import AnotherFileError, OverError, PartsMissingError, finish_upload
 from ..recordings.keep_parts import Arrived, Asked, MalformedError, keep_parts
-from ..recordings.known_call import is_own_call
+from ..recordings.known_call import is_known_call, is_own_call
 from ..recordings.tell_uploads import calls_without_recording, recordings_there, show_call_of, uploads_there
 from .by_script import refuse
 
@@ -58,8 +58,8 @@ def refused_in_words(view: View) -> View:
             answer = refuse(429, "too_many", "You began many uploads just now. The next can begin a little later.")
             answer.headers["Retry-After"] = str(wait_s)
             return answer
-        except MismatchError:
-            return refuse(409, "over", OVER)
+        except (MismatchError, NotKeptError) as cause:
+            return refuse(409 if isinstance(cause, MismatchError) else 410, "over", OVER)
         except StoreError as cause:
             return refuse(503, "store", f"{STORE} {cause}")
 
@@ -97,7 +97,8 @@ def _call_named(request: UserRequest) -> uuids.UUID | None:
         call = uuids.UUID(named)
     except ValueError:
         raise Http404 from None
-    if not is_own_call(request.user, call):
+    is_theirs = is_own_call if request.method == "POST" else is_known_call
+    if not is_theirs(request.user, call):
         raise Http404
     return call
 
