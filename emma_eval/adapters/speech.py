@@ -266,9 +266,10 @@ def _spoken_in(side: _Side, sound: _Sounds, samples: Floats, frames: int) -> Mas
     above, loudest = sound.above[:frames], _loudest_nearby(sound.level_db[:frames])
     is_sound = (above > LOWEST) & (sound.level_db[:frames] > loudest - BELOW_LOUDEST_DB)
     islands = _belonging(_runs(is_sound), above, sound.above_long)
+    heard = _heard_for_50_ms(sound.raw[:frames])
     mask = np.zeros(frames, np.bool_)
     for begin, end in islands:
-        mask[_added(sound.raw, begin, -1) : _added(sound.raw[:frames], end, 1)] = True
+        mask[max(0, _added(heard, begin, -1)) : _added(heard, end, 1)] = True
     return _narrowed(mask & _is_speech(side.net, samples[: frames * HOP], mask))
 
 
@@ -299,14 +300,19 @@ def _is_beside_speech(runs: Sequence[tuple[int, int]], is_speech: Sequence[bool]
     return follows or any(is_speech[k] and runs[k][0] - end < BEFORE_FRAMES for k in after)
 
 
-def _added(raw: Floats, edge: int, step: int) -> int:
+def _heard_for_50_ms(raw: Floats) -> Floats:
+    """How far above the floor the 50 ms are that begin with each frame, as far as they are whole."""
+    sums = np.concatenate([np.zeros((1, raw.shape[1])), np.cumsum(raw, axis=0, dtype=np.float64)])
+    means = (sums[ADDED_FRAMES:] - sums[:-ADDED_FRAMES]) / ADDED_FRAMES
+    return np.asarray(means.max(axis=1), np.float32)
+
+
+def _added(heard: Floats, edge: int, step: int) -> int:
     """The edge, moved on for as long as what lies beyond it is above the floor when heard for 50 ms."""
-    while 0 < edge < len(raw):
-        beyond = raw[edge : edge + ADDED_FRAMES] if step > 0 else raw[max(0, edge - ADDED_FRAMES) : edge]
-        if len(beyond) < ADDED_FRAMES or beyond.mean(axis=0).max() < ADDED_DEVIATIONS:
-            break
-        edge += 2 * step
-    return min(max(edge, 0), len(raw))
+    beyond = edge if step > 0 else edge - ADDED_FRAMES
+    while 0 <= beyond < len(heard) and heard[beyond] >= ADDED_DEVIATIONS:
+        edge, beyond = edge + 2 * step, beyond + 2 * step
+    return edge
 
 
 def _is_speech(net: SileroVAD, samples: Floats, mask: Mask) -> Mask:
