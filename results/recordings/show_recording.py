@@ -23,6 +23,7 @@ from .give_links import Links, give_links
 from .keep_captions import may_caption
 from .playing_forms import NoteForm
 from .show_figures import Measured, show_figures
+from .try_again import may_be_tried_again
 from .withhold_notes import notes_shown_to
 
 MOST_GAP_MS = 500  # joined without a gap that anybody would hear
@@ -85,6 +86,7 @@ class Player:
     may_align: bool
     may_caption: bool
     is_own: bool
+    may_try_again: bool
     align_fault: str = ""
     words: str = ""
 
@@ -154,6 +156,7 @@ def show_recording(
         measured=_measured(recording),
         note_form=note_form if note_form is not None else NoteForm(None, recording),
         may_align=may_align(user, recording),
+        may_try_again=may_align(user, recording) and may_be_tried_again(recording),
         may_caption=may_caption(user, recording),
         is_own=recording.tester_id == user.pk,
         align_fault=align_fault,

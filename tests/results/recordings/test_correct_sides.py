@@ -64,7 +64,7 @@ def test_one_that_failed_is_tried_again_by_its_tester(
     tester_client: Client, manager_client: Client, recording: Recording
 ) -> None:
     make.result(recording.tester, make.script(), make.build(), call_uuid=recording.call_uuid)
-    Recording.objects.update(state=RecordingState.FAILED, fault="The store was down.")
+    Recording.objects.update(state=RecordingState.FAILED, fault="The store was down.", sent_digest="known")
     at = f"{recording.get_absolute_url()}again/"
     assert manager_client.post(at).status_code == 403
     assert "It is tried again." in tester_client.post(at, follow=True).text
