@@ -12,6 +12,7 @@ from django.utils import timezone
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
 from emma_eval.scoring.turns import EDITION
+from results.counts.rebuild_counts import rebuild_counts
 from results.dashboards.counting import Counting
 from results.dashboards.heard import OLDER_EDITION, read_heard
 from results.listing.filters import Filters
@@ -27,6 +28,16 @@ TEN_MINUTES_MS = 600_000
 @pytest.fixture
 def manager() -> User:
     return make.user(None, Role.MANAGER)
+
+
+@pytest.fixture
+def script() -> Script:
+    return make.script("small-talk")
+
+
+@pytest.fixture
+def build() -> Build:
+    return make.build("2026.42")
 
 
 def recorded(result: Result, **columns: Any) -> CallFigures:
@@ -50,6 +61,14 @@ def test_each_build_has_the_median_of_its_calls_with_interval_and_n(
     assert (latency.value, latency.interval, latency.n) == ("0.80 s", "0.50 to 1.10", 7)
     assert (silences.value, overlaps.value, share.value) == ("2.0", "4.0", "50 %")
     assert heard.unmeasured == ()
+
+
+def test_the_rating_of_people_stands_beside(manager: User, tester: User, script: Script, build: Build) -> None:
+    for rating in (3, 4, 5, 4, 4):
+        recorded(make.result(tester, script, build, ratings=rating))
+    rebuild_counts()
+    (heard,) = of(manager).builds
+    assert (heard.name, heard.rating.value, heard.rating.n) == ("2026.42", "4.00", 5)
 
 
 def test_of_few_calls_n_is_too_small(manager: User, tester: User, script: Script, build: Build) -> None:
@@ -118,9 +137,10 @@ def test_both_dashboards_fetch_it_and_it_is_a_page_without_a_script(
 ) -> None:
     for _ in range(5):
         recorded(make.result(tester, script, build))
+    rebuild_counts()
     client = make.client_of(manager)
     for address in (reverse("dashboard"), reverse("script_dashboard", args=[script.slug])):
-        assert f'hx-get="{reverse("heard_calls")}?' in client.get(address).content.decode()
+        assert f'hx-get="{reverse("heard_calls")}?' in client.get(f"{address}?build=any").content.decode()
     whole = client.get(f"{reverse('heard_calls')}?build=any").content.decode()
     assert "<h1>What recordings say</h1>" in whole
     assert "0.80 s" in whole
