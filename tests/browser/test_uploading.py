@@ -1,4 +1,4 @@
-"""A recording is uploaded by the page's own script: to a real bucket through faults and a closed page, and to a folder."""
+"""A recording is uploaded by the page's own script: to a real bucket, through faults and a closed page; to a folder."""
 
 from __future__ import annotations
 
@@ -155,6 +155,7 @@ def test_to_a_folder_with_a_pause_and_its_progress_is_spoken(
     open_form(page, call)
     page.get_by_role("button", name="Upload", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("Choose the file of the recording.")
+    assert faults_of(page) == []
     empty = tmp_path / "empty.mp4"
     empty.touch()
     page.set_input_files("#file", empty)
