@@ -16,7 +16,7 @@ from .looking import codec
 from .opening import DAMAGED, opened, packets_of, picture_track, sound_track
 from .writing import LONGEST_ENCODED_S, Plan, Source, Stretch, container_for, plan_for, write
 
-HOLE_S = 1.0  # of sound: less is jitter
+HOLE_S = 1.0  # less is jitter
 _HEADS_MATTER = {"h264", "hevc", "aac"}
 
 
@@ -52,7 +52,7 @@ def _see(run: Run) -> _Seen | None:
         with opened(run.path) as container:
             picture, sound = picture_track(container), sound_track(container)
             tracks = [each for each in (picture, sound) if each is not None]
-            stretches = _stretches(container, tracks, by_sound=sound is not None) if tracks else []
+            stretches = _stretches(container, tracks, has_sound=sound is not None) if tracks else []
             return _Seen(run, stretches, _signature(picture), _signature(sound)) if stretches else None
     except BadMediaError:
         return None
@@ -67,26 +67,25 @@ def _signature(track: Any | None) -> tuple[Any, ...]:
     return (name, head) if track.type == "video" else (name, head, context.sample_rate, context.channels)
 
 
-def _stretches(container: Any, tracks: list[Any], *, by_sound: bool) -> list[tuple[float, float]]:
+def _stretches(container: Any, tracks: list[Any], *, has_sound: bool) -> list[tuple[float, float]]:
     """From when to when something was recorded. Sound is never interrupted while a recorder runs; pictures may be."""
     found: list[tuple[float, float]] = []
-    first, last = float("inf"), 0.0
     for packet in packets_of(container, *tracks):
         if packet.pts is None or not packet.size:
             continue
         at_s = float(packet.pts * packet.time_base)
         ends_s = at_s + float((packet.duration or 0) * packet.time_base)
-        first, last = min(first, at_s), max(last, ends_s)
-        if by_sound and packet.stream.type == "audio":
-            if not found or at_s > found[-1][1] + HOLE_S:
-                found.append((at_s, ends_s))
-            else:
-                found[-1] = (found[-1][0], max(found[-1][1], ends_s))
-    if not found:
-        return [(first, last)] if last > first else []
-    found[0] = (min(first, found[0][0]), found[0][1])
-    found[-1] = (found[-1][0], max(last, found[-1][1]))
-    return found
+        if not found or (has_sound and at_s > found[-1][1] + HOLE_S):
+            found.append((at_s, ends_s))
+        else:
+            found[-1] = (_earlier(found, at_s), max(found[-1][1], ends_s))
+    return [(from_s, to_s) for from_s, to_s in found if to_s > from_s]
+
+
+def _earlier(found: list[tuple[float, float]], at_s: float) -> float:
+    """Where the last stretch begins: the track that is told first need not be the one that began first."""
+    is_within = len(found) == 1 or at_s > found[-2][1]
+    return min(found[-1][0], at_s) if is_within else found[-1][0]
 
 
 def _plan(seen: list[_Seen]) -> tuple[Plan, set[int]]:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+import av
 import pytest
 from pytest_django import Settings
 
 from emma_eval.accounts.models import User
-from emma_eval.adapters.media import BadMediaError, look_into
+from emma_eval.adapters.media import BadMediaError, Run, join_takes, joining, look_into, writing
 from emma_eval.adapters.recordings import Store
 from results.models import Chunk, Recording
 from results.recordings.join_chunks import JoinedCall, join_chunks
 from results.recordings.store import recordings_store
 from tests.adapters.test_media import beeps_in, frames_in, heard_in
 from tests.adapters.test_recordings_store import use_folder
+from tests.media import KINDS, media, write
 
 from .sent import put, recorded
 
@@ -144,3 +146,52 @@ def test_takes_that_differ_are_joined_and_encoded_only_where_they_must_be(
     _, sound = heard_in(found.path)
     assert call_places(found, beeps_in(sound[1]))[-1] == pytest.approx(31_000, abs=80)
     assert frames_in(found.path)[-1][1] == 299
+
+
+def test_a_machine_that_slept_while_it_recorded_leaves_a_hole(tmp_path: Path) -> None:
+    path = tmp_path / "slept.webm"
+    with av.open(str(media("live.webm"))) as source, av.open(str(path), "w", "webm", {"live": "1"}) as file:
+        tracks = [file.add_stream_from_template(stream) for stream in source.streams]
+        for packet in source.demux():
+            if packet.size and packet.pts is not None:
+                packet.pts += 600_000 if packet.pts >= 6000 else 0
+                packet.dts, packet.stream = packet.pts, tracks[packet.stream.index]
+                file.mux(packet)
+    joined = join_takes([Run(path, 1, 0)], tmp_path)
+    assert look_into(joined.path).duration_ms == pytest.approx(TAKE_MS, abs=100)
+    first, second = joined.segments
+    assert (first.lasts_ms, second.call_ms) == pytest.approx((6000, 606_000), abs=60)
+    shown = frames_in(joined.path)
+    assert all(abs(at_ms - frame * 40) < 100 for at_ms, frame in shown)
+
+
+def test_pictures_that_go_on_while_the_sound_pauses_are_kept_where_they_were(tmp_path: Path) -> None:
+    path = tmp_path / "paused.webm"
+    with av.open(str(media("live.webm"))) as source, av.open(str(path), "w", "webm", {"live": "1"}) as file:
+        tracks = {stream.index: file.add_stream_from_template(stream) for stream in source.streams}
+        for packet in source.demux():
+            is_paused = packet.stream.type == "audio" and packet.pts is not None and 4000 < packet.pts < 8000
+            if packet.size and not is_paused:
+                packet.stream = tracks[packet.stream.index]
+                file.mux(packet)
+    joined = join_takes([Run(path, 1, 0)], tmp_path)
+    assert len(joined.segments) == 1
+    assert [frame for _, frame in frames_in(joined.path)] == list(range(300))
+    assert beeps_in(heard_in(joined.path)[1][0]) == pytest.approx([1000, 9000], abs=60)
+
+
+def test_pictures_that_cannot_stand_in_one_track_are_left_out_where_encoding_would_take_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In this process, since a child would need an hour of media."""
+    monkeypatch.setattr(joining, "LONGEST_ENCODED_S", 20)
+    monkeypatch.setattr(writing, "allow", lambda seconds: None)
+    long = write(tmp_path / "long.webm", KINDS["live.webm"], 14.0)
+    joined = joining.join([Run(media("live.vp9.webm"), 1, 0), Run(long, 2, 20_000)], tmp_path)
+    about = look_into(joined.path)
+    assert (about.video_codec, about.sound_codec) == ("vp8", "opus")
+    assert about.duration_ms == pytest.approx(26_000, abs=100)
+    assert [frame for _, frame in frames_in(joined.path)] == list(range(350))
+    assert beeps_in(heard_in(joined.path)[1][0]) == pytest.approx(
+        [1000, 5000, 9000, 13_000, 17_000, 21_000, 25_000], abs=60
+    )
