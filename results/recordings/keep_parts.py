@@ -14,7 +14,7 @@ from emma_eval.adapters.recordings import Link, NotKeptError, SentPart
 from ..models import Part, Recording, RecordingState, Upload
 from .store import recordings_store
 
-LINK_HOLDS_S = 1800  # as long as a part may take on a line of 80 kbit/s
+LINK_HOLDS_S = 900  # to begin with a part; one that is on its way may take longer
 MOST_AT_ONCE = 16
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _ETAG = re.compile(r"[!-~]{0,100}")  # with the quotes that it stands in, where it does

@@ -70,11 +70,40 @@ async function digestOf(digests) {
   return `${await sha256(bytes)}-${digests.length}`;
 }
 
+const GONE = "The file can’t be read any more: it was changed, moved or removed. Choose it again.";
+const spare = []; // memory that parts were read into, for the next ones: new memory costs more than reading
+
+async function digestOfPiece(piece) {
+  const memory = await read(piece);
+  const digest = await sha256(new Uint8Array(memory, 0, piece.size));
+  spare.push(memory);
+  return digest;
+}
+
 async function read(piece) {
+  let memory = spare.pop();
+  if (!memory || memory.byteLength < piece.size) memory = new ArrayBuffer(piece.size);
   try {
-    return await piece.arrayBuffer();
+    const reader = bytesOf(piece);
+    if (!reader) return await piece.arrayBuffer();
+    for (let filled = 0; filled < piece.size;) {
+      const { done, value } = await reader.read(new Uint8Array(memory, filled, piece.size - filled));
+      if (done) throw new Error("The file ended early.");
+      memory = value.buffer;
+      filled += value.byteLength;
+    }
+    return memory;
   } catch {
-    throw new Fault("The file can’t be read any more: it was changed, moved or removed. Choose it again.", { isFinal: true });
+    throw new Fault(GONE, { isFinal: true });
+  }
+}
+
+// Some browsers can't read a file into memory that they are given.
+function bytesOf(piece) {
+  try {
+    return piece.stream().getReader({ mode: "byob" });
+  } catch {
+    return undefined;
   }
 }
 
@@ -161,7 +190,7 @@ function sending(file, begun, shown) {
   async function send(number) {
     const from = (number - 1) * begun.part_size;
     const piece = file.slice(from, Math.min(file.size, from + begun.part_size));
-    const digest = await sha256(await read(piece));
+    const digest = await digestOfPiece(piece);
     digests[number - 1] = digest;
     if (begun.arrived[number] === digest) { tell(number, piece.size, true); return; }
     const noted = arrived.splice(0, 16);
@@ -324,12 +353,15 @@ function showFault(field, words) {
 function summarize(faults) {
   const summary = part("faults");
   summary.hidden = !faults.length;
-  summary.querySelector("ul").replaceChildren(...faults.map(([field, words]) => {
+  const list = document.createElement("ul");
+  list.append(...faults.map(([field, words]) => {
     const item = document.createElement("li");
     const link = Object.assign(document.createElement("a"), { href: `#${field}`, textContent: words });
     item.append(link);
     return item;
   }));
+  summary.querySelector("ul")?.remove();
+  summary.append(list);
   if (faults.length) summary.focus();
 }
 
