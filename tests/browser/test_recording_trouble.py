@@ -17,6 +17,7 @@ from results.models import Call, Chunk, Recording
 from scripts_catalog.models import Script
 from tests import make
 from tests.browser.beside_a_call import begin, go_to, new_call
+from tests.browser.test_every_page import faults_of
 from tests.browser.two_voices import (
     agree,
     browser_with_voices,
@@ -182,6 +183,7 @@ def test_one_sided_is_said_and_goes_on_and_a_full_disk_is_said(home: Home, call:
     is_recording(page)
     says(page, "You are not recorded: the browser was not allowed to use the microphone.")
     says(page, "No sound was shared, so Emma's voice is not recorded")
+    assert faults_of(page) == []
     page.get_by_role("button", name="Connect the microphone").click()
     expect(page.get_by_text("You are not recorded")).to_be_hidden()
     says(page, "This browser can't keep more")
@@ -217,6 +219,7 @@ def test_consent_comes_first_and_what_is_not_chosen_is_not_recorded(
     page.get_by_role("button", name="Record this call").click()
     for words in ("What is recorded", "Who may see it", "How long it is kept", "Tell the other side"):
         says(page, words)
+    assert faults_of(page) == []
     page.get_by_role("button", name="Choose what to share").click()
     says(page, "To record, agree first.")
     page.get_by_label("I agree to being recorded").check()
