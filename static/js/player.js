@@ -270,6 +270,8 @@ async function drawWave() {
   }
   if (!sides.length || !sides[0].length) { noWave("No sound is in this recording."); return; }
   if ("emmaFirst" in dataset) sides = [sides[1], sides[0]];
+  // Where it is not known whose the sides are, they are one.
+  if (sides.length === 2 && root.querySelector(".lane-only")) sides = [sides[0].map((level, at) => Math.max(level, sides[1][at]))];
   const wave = part("wave");
   wave.setAttribute("viewBox", `0 0 ${Math.max(1, sides[0].length - 1)} ${sides.length * 100}`);
   wave.replaceChildren(...sides.map((levels, side) => draw("path", { d: outline(levels, side * 100 + 50), class: sides.length === 2 ? `side-${side + 1}` : "side-only" })));
