@@ -84,6 +84,16 @@ def test_nor_is_one_with_a_player(tester: User, eval_member: User) -> None:
         assert all(found <= most for found, most in zip(weight, MOST, strict=True)), (path, weight)
 
 
+@pytest.mark.django_db
+def test_nor_is_the_one_that_sends_a_file(tester: User) -> None:
+    result = make.result(tester, make.script(), make.build(), call_uuid=uuid.uuid4())
+    answer = make.client_of(tester).get(f"/recordings/new/?call={result.call_uuid}")
+    asked_for = set(ASKED_FOR.findall(answer.text))
+    assert "js/uploader.js" in asked_for
+    weight = weight_with_all(answer.content, asked_for)
+    assert all(found <= most for found, most in zip(weight, MOST, strict=True)), weight
+
+
 def test_the_sign_in_page_links_what_it_needs(client: Client, db: None) -> None:
     """So that the pattern above can't count nothing at all."""
     assert len(ASKED_FOR.findall(client.get("/account/login/").text)) >= 5

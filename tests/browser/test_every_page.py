@@ -75,12 +75,13 @@ def test_every_page_can_be_read_by_everybody(open_page: OpenPage, world: World, 
 
 
 @pytest.mark.parametrize(("width", "dark"), SIZES)
-def test_the_pages_for_what_went_wrong_can_be_read_too(
+def test_the_pages_for_what_went_wrong_or_was_asked_can_be_read_too(
     open_page: OpenPage, world: World, width: int, dark: bool
 ) -> None:
     browser = open_page(world.user(Role.TESTER.value), width=width, dark=dark)
     wrong = {}
-    for path, status in {"/nothing/here/": 404, "/people/": 403, "/results/?q=nothing+says+this": 200}.items():
+    nothing, upload = "/results/?q=nothing+says+this", f"/recordings/new/?call={world.call.uuid}"
+    for path, status in {"/nothing/here/": 404, "/people/": 403, nothing: 200, upload: 200}.items():
         answer = browser.goto(path)
         assert answer is not None
         assert answer.status == status
