@@ -25,7 +25,7 @@ RECORDING_FIELDS = (
 FIGURES_FIELDS = (
     *("recording", "edition", "measured_at", "unmeasured_because", "events", "turn_count"),
     *("latency_median_ms", "latency_p95_ms", "silence_count", "silence_ms", "overlap_count", "yield_count"),
-    *("yield_median_ms", "emma_share", "longest_monologue_ms"),
+    *("yield_median_ms", "emma_share", "longest_monologue_ms", "heard"),
 )
 
 
@@ -49,15 +49,20 @@ def figures(rng: Random, of: tuple[Any, ...]) -> tuple[Any, ...]:
     facts = dict(zip(RECORDING_FIELDS, of, strict=True))
     own, at = facts["uuid"], facts["ready_at"]
     if facts["sides"] != Sides.TWO:
-        return (own, 1, at, "Both sides are in one track.", "[]", *[None] * 10)
+        return (own, 1, at, "Both sides are in one track.", "[]", *[None] * 10, "{}")
     turns = facts["duration_ms"] // TURN_MS
     events = [_turn(rng, number * TURN_MS) for number in range(turns)]
     median = rng.randint(350, 1_400)
     return (
         *(own, 1, at, "", json.dumps(events), turns, median, median * 2, rng.randint(0, 6), rng.randint(0, 30_000)),
         *(rng.randint(0, 12), rng.randint(0, 6), rng.randint(200, 1_500), rng.uniform(0.3, 0.8)),
-        rng.randint(5_000, 60_000),
+        *(rng.randint(5_000, 60_000), json.dumps({"sides": [_heard(turns, 0), _heard(turns, TURN_MS // 2)]})),
     )
+
+
+def _heard(turns: int, from_ms: int) -> list[list[int]]:
+    begins = [from_ms + number * TURN_MS for number in range(turns)]
+    return [[begin, begin + TURN_MS // 3] for begin in begins]
 
 
 def _turn(rng: Random, at_ms: int) -> dict[str, object]:
