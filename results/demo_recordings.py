@@ -16,11 +16,11 @@ from emma_eval.accounts.models import User
 from emma_eval.adapters.recordings import StoreError
 
 from .models import Chunk, Origin, Recording, RecordingNote, Sides, Take
-from .recordings.begin_upload import AS_TOLD
-from .recordings.finish_recording import finish_recording
 from .recordings.hand_over import hand_over
-from .recordings.note_on_recording import note_on_recording
+from .recordings.player.note_on_recording import note_on_recording
+from .recordings.recorder.finish_recording import finish_recording
 from .recordings.store import recordings_store
+from .recordings.uploads.begin_upload import AS_TOLD
 
 FILES = Path(__file__).parent / "data" / "demo_recordings"
 

@@ -30,8 +30,8 @@ from .models import (
     SheetUpload,
     Watch,
 )
-from .recordings.forget_recordings import forget_recordings_of
-from .recordings.removal_reasons import without_words
+from .recordings.removal.forget_recordings import forget_recordings_of
+from .recordings.removal.removal_reasons import without_words
 from .saved_views.list_views import list_views
 
 

@@ -18,14 +18,14 @@ from .export.make_file import make_file
 from .export.order_file import MAKE_FILE
 from .filing import forget_old as forgetting
 from .old_sheet import keep_upload, large_sheets
-from .recordings import forget_recordings as old_recordings
-from .recordings.ask_for_copy import COPY_LINK
-from .recordings.empty_folder import empty_folder
-from .recordings.finish_recording import finish_abandoned
 from .recordings.hand_over import MAKE_READY
-from .recordings.remove_recording import EMPTY
+from .recordings.recorder.finish_recording import finish_abandoned
+from .recordings.removal import forget_recordings as old_recordings
+from .recordings.removal.empty_folder import empty_folder
+from .recordings.removal.remove_recording import EMPTY
+from .recordings.removal.sweep_strays import sweep_strays
 from .recordings.store import recordings_store
-from .recordings.sweep_strays import sweep_strays
+from .recordings.uploads.ask_for_copy import COPY_LINK
 from .review import look_for_reviews as queue
 
 log = logging.getLogger(__name__)
@@ -89,7 +89,7 @@ def finish_abandoned_recordings() -> None:
 @handles(COPY_LINK, waits_for_others=True)
 def copy_recording_link(recording: str) -> None:
     """Copy the recording behind a link. Run twice, it is copied once."""
-    from .recordings.copy_link import copy_link  # with all that speaks to other hosts: no page needs it
+    from .recordings.uploads.copy_link import copy_link  # with all that speaks to other hosts: no page needs it
 
     copy_link(recording)
 
@@ -97,7 +97,7 @@ def copy_recording_link(recording: str) -> None:
 @handles(MAKE_READY, waits_for_others=True)
 def make_recording_ready(recording: str) -> None:
     """Make a recording ready to be played. Run twice, it is made once."""
-    from .recordings.make_ready import make_ready  # with all that reads media: no page needs it
+    from .recordings.making.make_ready import make_ready  # with all that reads media: no page needs it
 
     make_ready(recording, recordings_store())
 
@@ -105,7 +105,7 @@ def make_recording_ready(recording: str) -> None:
 @shared_task(name="results.look_after_recordings")
 def look_after_recordings() -> None:
     """Clear away what recordings were made of, and find those nobody works on. May run at any time and twice."""
-    from .recordings import clear_sent, give_up_stuck
+    from .recordings.making import clear_sent, give_up_stuck
 
     cleared = clear_sent.clear_what_was_left(recordings_store(), timezone.now())
     stuck = give_up_stuck.give_up_stuck()

@@ -11,7 +11,7 @@ from emma_eval.webhooks.kinds import Said, tells
 
 from .announce import CORRECTED, FILED, RECORDING_REMOVED, REVIEWED
 from .models import DIMENSION_KEYS, Problem, Recording, Result, ReviewedProblem
-from .recordings.removal_reasons import without_words
+from .recordings.removal.removal_reasons import without_words
 from .review.blind import is_shown_as_reviewed, reviews_shown_to
 
 

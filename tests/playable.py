@@ -12,7 +12,7 @@ from typing import Any
 from emma_eval.accounts.models import User
 from emma_eval.adapters.media import Media, draw_thumbnail, look_into, sound_of, take_in
 from results.models import Recording
-from results.recordings.derive import listen
+from results.recordings.making.derive import listen
 from results.recordings.store import recordings_store
 from tests import make
 from tests.media import media

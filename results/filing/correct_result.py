@@ -16,7 +16,7 @@ from emma_eval.accounts.models import User
 from ..announce import announce_corrected
 from ..counts.keep_counts import Tally
 from ..models import DIMENSION_KEYS, Change, ProblemOrder, Result
-from ..recordings.ask_for_copy import ask_for_copy
+from ..recordings.uploads.ask_for_copy import ask_for_copy
 from ..review.reasons import reason_after
 from .file_result import Filed, content_of, content_of_filing, put_content, take_turn, write_problems
 from .follow_call import follow_build

@@ -15,7 +15,7 @@ from scripts_catalog.models import Script
 from ..announce import announce_filed
 from ..counts.keep_counts import count_result
 from ..models import DIMENSION_KEYS, Call, Draft, Problem, ProblemOrder, Result
-from ..recordings.ask_for_copy import ask_for_copy
+from ..recordings.uploads.ask_for_copy import ask_for_copy
 from ..review.reasons import reason_for
 from .follow_call import note_call
 from .rules import Filing

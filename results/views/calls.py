@@ -46,7 +46,7 @@ from ..live_call.telling import (
 )
 from ..live_call.wait_for_results import set_aside
 from ..models import Call, Run
-from ..recordings.show_recordings import show_recordings
+from ..recordings.recorder.show_recordings import show_recordings
 from .by_script import refuse
 
 MOST_BYTES_OF_A_BATCH = 500_000

@@ -19,16 +19,16 @@ from emma_eval.accounts.roles import OPENED_OR_SENT, Role, UserRequest, for_memb
 from emma_eval.adapters.recordings import StoreError
 
 from ..models import Recording, RecordingNote, Result
-from ..recordings.align_recording import TooFarError, align_recording, may_align
-from ..recordings.captions import Cue, UnreadableCaptionsError
-from ..recordings.clocks import read_clock
-from ..recordings.correct_sides import correct_sides, may_differ
-from ..recordings.give_links import give_links
-from ..recordings.keep_captions import keep_captions, may_caption, transcript_of
-from ..recordings.note_on_recording import NOTED_BY_ONE, note_on_recording, withdraw_note
-from ..recordings.playing_forms import AlignForm, CaptionsForm, NoteForm, SidesForm
-from ..recordings.show_recording import Place, moments_of, show_recording
-from ..recordings.try_again import try_again
+from ..recordings.making.try_again import try_again
+from ..recordings.player.align_recording import TooFarError, align_recording, may_align
+from ..recordings.player.captions import Cue, UnreadableCaptionsError
+from ..recordings.player.clocks import read_clock
+from ..recordings.player.correct_sides import correct_sides, may_differ
+from ..recordings.player.give_links import give_links
+from ..recordings.player.keep_captions import keep_captions, may_caption, transcript_of
+from ..recordings.player.note_on_recording import NOTED_BY_ONE, note_on_recording, withdraw_note
+from ..recordings.player.playing_forms import AlignForm, CaptionsForm, NoteForm, SidesForm
+from ..recordings.player.show_recording import Place, moments_of, show_recording
 from .addresses import is_for_a_part
 
 TOO_MANY = "That was a lot within a few minutes. Your words are still here: add them a little later."

@@ -24,11 +24,17 @@ from emma_eval.adapters.recordings import StoreError
 
 from ..filing.typed import number_in
 from ..models import Origin, Recording
-from ..recordings.begin_recording import OverError, RecordedElsewhereError, RefusedError, begin_recording, begin_take
-from ..recordings.finish_recording import finish_as_it_is, finish_recording
-from ..recordings.keep_chunks import keep_chunks
-from ..recordings.recorded import MalformedError, read_beginning, read_chunks, read_finish, read_take
-from ..recordings.show_recordings import show_recordings
+from ..recordings.recorder.begin_recording import (
+    OverError,
+    RecordedElsewhereError,
+    RefusedError,
+    begin_recording,
+    begin_take,
+)
+from ..recordings.recorder.finish_recording import finish_as_it_is, finish_recording
+from ..recordings.recorder.keep_chunks import keep_chunks
+from ..recordings.recorder.recorded import MalformedError, read_beginning, read_chunks, read_finish, read_take
+from ..recordings.recorder.show_recordings import show_recordings
 from ..recordings.store import recordings_store
 from .addresses import is_for_a_part
 from .by_script import refuse

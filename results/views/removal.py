@@ -13,8 +13,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from emma_eval.accounts.roles import OPENED_OR_SENT, Role, UserRequest, for_roles
 
 from ..models import Recording, RecordingState
-from ..recordings.removal_form import RemovalForm
-from ..recordings.remove_recording import remove_recording
+from ..recordings.removal.removal_form import RemovalForm
+from ..recordings.removal.remove_recording import remove_recording
 
 REMOVED = "The recording is removed. Nobody can play it any more."
 REMOVED_BEFORE = "The recording was removed before."

@@ -21,7 +21,7 @@ from emma_eval.accounts.roles import OPENED_OR_SENT, Role, UserRequest, for_role
 from ..comments.show_thread import show_thread
 from ..filing.typed import number_in
 from ..models import Hold, Result, Review
-from ..recordings.show_recording import recordings_beside
+from ..recordings.player.show_recording import recordings_beside
 from ..review.blind import REVIEWERS
 from ..review.file_review import CorrectedMeanwhileError, file_review, tags_of
 from ..review.hold_result import begin_review, let_go

@@ -17,7 +17,7 @@ from ..listing.choices import choices_for
 from ..listing.filter_form import FilterForm
 from ..listing.list_results import Asked, list_results, read_asked
 from ..models import GoldAnswer, Result
-from ..recordings.show_recording import recordings_beside
+from ..recordings.player.show_recording import recordings_beside
 from ..review.gold import may_become_gold
 from ..review.show_reviews import show_reviews
 from ..show_result import show_result

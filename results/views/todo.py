@@ -20,7 +20,7 @@ from ..filing.tell_drafts import tell_drafts
 from ..filing.typed import number_in
 from ..live_call.wait_for_results import calls_that_wait
 from ..models import Draft, Result
-from ..recordings.tell_uploads import uploads_there
+from ..recordings.uploads.tell_uploads import uploads_there
 from ..rounds.today import to_run
 from .addresses import is_for_a_part
 from .correcting import own_result

@@ -23,12 +23,20 @@ from emma_eval.adapters.recordings import MismatchError, NotKeptError, StoreErro
 
 from ..filing.typed import number_in
 from ..models import MOST_RECORDING_BYTES, Origin, Recording
-from ..recordings.begin_upload import MOST_OPEN, TOLD_SIDES, TYPES, Announced, Begun, NotTakenError, begin_upload
-from ..recordings.drop_upload import drop_upload
-from ..recordings.finish_upload import AnotherFileError, OverError, PartsMissingError, finish_upload
-from ..recordings.keep_parts import Arrived, Asked, MalformedError, keep_parts
 from ..recordings.known_call import is_known_call, is_own_call
-from ..recordings.tell_uploads import calls_without_recording, recordings_there, show_call_of, uploads_there
+from ..recordings.uploads.begin_upload import (
+    MOST_OPEN,
+    TOLD_SIDES,
+    TYPES,
+    Announced,
+    Begun,
+    NotTakenError,
+    begin_upload,
+)
+from ..recordings.uploads.drop_upload import drop_upload
+from ..recordings.uploads.finish_upload import AnotherFileError, OverError, PartsMissingError, finish_upload
+from ..recordings.uploads.keep_parts import Arrived, Asked, MalformedError, keep_parts
+from ..recordings.uploads.tell_uploads import calls_without_recording, recordings_there, show_call_of, uploads_there
 from .by_script import refuse
 
 MOST_BYTES = 100_000

@@ -18,8 +18,8 @@ from pytest_django.live_server_helper import LiveServer
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
 from results.models import CallFigures, QueuedFor, Recording, RecordingNote, RecordingState, Result, Watch
-from results.recordings.keep_captions import keep_captions
-from results.recordings.note_on_recording import note_on_recording
+from results.recordings.player.keep_captions import keep_captions
+from results.recordings.player.note_on_recording import note_on_recording
 from results.review.hold_result import begin_review
 from scripts_catalog.models import Build, Script
 from tests import make

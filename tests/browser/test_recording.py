@@ -14,7 +14,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from emma_eval.accounts.models import User
 from results.models import Call, Chunk, Recording, Sides, Take
-from results.recordings.make_ready import make_ready
+from results.recordings.making.make_ready import make_ready
 from results.recordings.store import recordings_store
 from tests.browser.beside_a_call import begin, go_to
 from tests.browser.lasting import kill

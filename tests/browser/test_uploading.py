@@ -15,9 +15,9 @@ from pytest_django.live_server_helper import LiveServer
 
 from emma_eval.accounts.models import User
 from results.models import Call, Part, Recording, RecordingState
-from results.recordings import begin_upload as beginning
-from results.recordings import keep_parts as keeping
 from results.recordings.store import recordings_store
+from results.recordings.uploads import begin_upload as beginning
+from results.recordings.uploads import keep_parts as keeping
 from scripts_catalog.models import Build, Script
 from tests import make
 from tests.adapters.test_recordings_store import use_bucket, use_folder

@@ -19,7 +19,7 @@ from results import demo_recordings
 from results.demo import load_demo
 from results.models import Moment, Recording, RecordingNote, RecordingState, Result, Sides
 from results.recordings.hand_over import MAKE_READY
-from results.recordings.make_ready import make_ready
+from results.recordings.making.make_ready import make_ready
 from results.recordings.store import recordings_store
 
 pytestmark = [pytest.mark.data_layer, pytest.mark.django_db]

@@ -23,9 +23,9 @@ from emma_eval.accounts.session_store import Session
 from emma_eval.webhooks.models import Endpoint
 from results.comments.comment_on import comment_on
 from results.models import Call, Comment, Draft, Moment, Recording, RecordingNote, Result, Review, SavedView, Watch
-from results.recordings.note_watch import note_watch
-from results.recordings.removal_reasons import Reason
-from results.recordings.remove_recording import remove_recording
+from results.recordings.player.note_watch import note_watch
+from results.recordings.removal.removal_reasons import Reason
+from results.recordings.removal.remove_recording import remove_recording
 from scripts_catalog.models import Script
 from tests import make
 

@@ -29,12 +29,12 @@ pytestmark = pytest.mark.django_db
 
 # Every place where a link to the store is made. Whoever adds one says here who may come by it.
 LINKS_ARE_MADE_IN = {
-    ("results/recordings/give_links.py", "get_link"): "whoever may see the recording, after the watch is noted",
-    ("results/recordings/keep_chunks.py", "put_link"): "its tester, while it is being received",
-    ("results/recordings/keep_parts.py", "part_link"): "its tester, while it is being uploaded",
+    ("results/recordings/player/give_links.py", "get_link"): "whoever may see the recording, after the watch is noted",
+    ("results/recordings/recorder/keep_chunks.py", "put_link"): "its tester, while it is being received",
+    ("results/recordings/uploads/keep_parts.py", "part_link"): "its tester, while it is being uploaded",
 }
 LINKS_ARE_GIVEN_IN = {
-    "results/recordings/show_recording.py": "the player, for a recording that can be played",
+    "results/recordings/player/show_recording.py": "the player, for a recording that can be played",
     "results/views/playing.py": "its script, by a POST",
 }
 ADAPTERS = "emma_eval/adapters/"
@@ -256,7 +256,7 @@ ODD_NAMES = (
     *(
         "../../etc/passwd.mp4",
         "..\\..\\boot.mp4",
-        "/root/.ssh/id.mp4",
+        "/srv/elsewhere/id.mp4",
         "C:\\Users\\Tess\\call.mp4",
         "call\u202e4pm.mp4",
     ),

@@ -40,7 +40,7 @@ from results.models import (
     Wanted,
     Watch,
 )
-from results.recordings.note_watch import note_watch
+from results.recordings.player.note_watch import note_watch
 from results.tickets.link_ticket import About, link_ticket
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Build, RunCount, Script, ScriptVersion

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from results.recordings.measure_call import measure_again
+from results.recordings.making.measure_call import measure_again
 
 
 class Command(BaseCommand):

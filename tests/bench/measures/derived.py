@@ -64,11 +64,11 @@ def take_it_in(path: str, to: str) -> dict[str, float]:
 
 
 def derive(path: str) -> dict[str, float]:
-    """As results/recordings/make_ready.py does it."""
+    """As results/recordings/making/make_ready.py does it."""
     from emma_eval.adapters.media import look_into, sound_of
     from emma_eval.adapters.speech import Listener
     from emma_eval.scoring.turns import figures_of
-    from results.recordings.derive import listen
+    from results.recordings.making.derive import listen
 
     def act() -> int:
         media, ear = look_into(Path(path)), Listener(2)

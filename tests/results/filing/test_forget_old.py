@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from emma_eval.accounts.models import User
 from results.models import Call, Draft, Moment
-from results.recordings.removal_reasons import Reason
-from results.recordings.remove_recording import remove_recording
+from results.recordings.removal.removal_reasons import Reason
+from results.recordings.removal.remove_recording import remove_recording
 from results.tasks import forget_old
 from tests import make
 

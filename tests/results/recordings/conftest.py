@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from emma_eval.accounts.models import User
 from results.models import Call
-from results.recordings import begin_upload as beginning
+from results.recordings.uploads import begin_upload as beginning
 from tests import make
 from tests.adapters.test_recordings_store import use_bucket, use_folder
 from tests.s3 import S3Server

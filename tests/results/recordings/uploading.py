@@ -12,7 +12,7 @@ from typing import Any
 
 from django.test import Client
 
-from results.recordings.finish_upload import digest_of
+from results.recordings.uploads.finish_upload import digest_of
 
 NAME = "call.mp4"
 SMALLEST = 5 * 1024**2  # of a part, says S3

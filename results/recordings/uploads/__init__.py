@@ -1,0 +1,1 @@
+"""Recordings that were made elsewhere: files sent in parts, and links that are copied from."""
