@@ -11,7 +11,6 @@ from django.urls import reverse
 
 from emma_eval.accounts.keys import new_key
 from emma_eval.accounts.models import User
-from emma_eval.accounts.role import Role
 from scripts_catalog import taxonomy
 
 from .call import Run, as_clock
@@ -185,17 +184,17 @@ class Recording(models.Model):
     def is_two_sided(self) -> bool:
         return self.sides in {Sides.TWO, Sides.TWO_SWAPPED}
 
-    def is_looked_after_by(self, user: User) -> bool:
-        """Whether this person, who may see it, may also remove it."""
-        return self.tester_id == user.pk or user.has_role(Role.EVAL_LEAD, Role.ADMINISTRATOR)
-
     def file_ms(self, call_ms: int) -> int:
         """Where a time of the call clock is found here; what lies in a gap is found where the recording goes on."""
+        return max(0, self.unaligned_ms(call_ms) + self.offset_ms)
+
+    def unaligned_ms(self, call_ms: int) -> int:
+        """Where it would be found if nobody had moved the moments."""
         if not self.segments:
-            return max(0, call_ms + self.offset_ms)
+            return call_ms
         before = [each for each in self.segments if each["call_ms"] <= call_ms] or self.segments[:1]
         within = min(max(0, call_ms - before[-1]["call_ms"]), before[-1]["lasts_ms"])
-        return max(0, int(before[-1]["file_ms"]) + int(within) + self.offset_ms)
+        return int(before[-1]["file_ms"]) + int(within)
 
     def call_ms(self, file_ms: int) -> int:
         """The time of the call clock of a place in the recording; never before the call began."""

@@ -15,20 +15,21 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from emma_eval.accounts import throttle
 from emma_eval.accounts.by_the_minute import at_most
-from emma_eval.accounts.roles import OPENED_OR_SENT, Role, UserRequest, for_members
+from emma_eval.accounts.roles import OPENED_OR_SENT, UserRequest, for_members
 from emma_eval.adapters.recordings import StoreError
 
 from ..models import Recording, RecordingNote, Result
 from ..recordings.making.try_again import try_again
-from ..recordings.player.align_recording import TooFarError, align_recording, may_align
+from ..recordings.player.align_recording import TooFarError, align_recording
 from ..recordings.player.captions import Cue, UnreadableCaptionsError
 from ..recordings.player.clocks import read_clock
 from ..recordings.player.correct_sides import correct_sides, may_differ
 from ..recordings.player.give_links import give_links
-from ..recordings.player.keep_captions import keep_captions, may_caption, transcript_of
+from ..recordings.player.keep_captions import keep_captions, transcript_of
 from ..recordings.player.note_on_recording import NOTED_BY_ONE, note_on_recording, withdraw_note
 from ..recordings.player.playing_forms import AlignForm, CaptionsForm, NoteForm, SidesForm
 from ..recordings.player.show_recording import Place, moments_of, show_recording
+from ..recordings.rights import may_change, may_read_watches, may_remove
 from .addresses import is_for_a_part
 
 TOO_MANY = "That was a lot within a few minutes. Your words are still here: add them a little later."
@@ -70,7 +71,7 @@ def recording_offset(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
     found = _playable(request, uuid)
     if request.method != "POST":
         return redirect(found)
-    if not may_align(request.user, found):
+    if not may_change(request.user, found):
         raise PermissionDenied
     form = AlignForm(request.POST, found, moments_of(request.user, found))
     if not form.is_valid():
@@ -90,7 +91,7 @@ def recording_sides(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
     found = _playable(request, uuid)
     if request.method != "POST":
         return redirect(found)
-    if not may_align(request.user, found):
+    if not may_change(request.user, found):
         raise PermissionDenied
     form = SidesForm(request.POST)
     if not form.is_valid():
@@ -106,7 +107,7 @@ def recording_sides(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
 def recording_try_again(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
     """Have one that failed made ready once more."""
     found = _seen(request, uuid)
-    if request.method == "POST" and not may_align(request.user, found):
+    if request.method == "POST" and not may_change(request.user, found):
         raise PermissionDenied
     if request.method == "POST" and try_again(found):
         messages.info(request, "It is tried again.")
@@ -155,7 +156,7 @@ def recording_captions(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
     found = _playable(request, uuid)
     if request.method != "POST":
         return _show_captions(request, found, CaptionsForm())
-    if not may_caption(request.user, found):
+    if not may_change(request.user, found):
         raise PermissionDenied
     form = CaptionsForm(request.POST, request.FILES)
     if not form.is_valid():
@@ -179,7 +180,7 @@ def _show_captions(request: UserRequest, found: Recording, form: CaptionsForm, s
         "form": form,
         "cues": cues,
         "fault": fault,
-        "may_caption": may_caption(request.user, found),
+        "may_change": may_change(request.user, found),
     }
     return render(request, "results/captions.html", context, status=status)
 
@@ -234,8 +235,8 @@ def _page(
         "player": show_recording(request.user, found, **shown),
         "recording": found,
         "sides_form": _sides_form(request, found, sides_form),
-        "looks_after": found.is_looked_after_by(request.user),
-        "reads_watches": request.user.has_role(Role.EVAL_LEAD, Role.ADMINISTRATOR),
+        "may_remove": may_remove(request.user, found),
+        "reads_watches": may_read_watches(request.user),
         "begins_at": begins_at(request),
         "results": results.select_related("script_version", "build").order_by("id"),
     }
@@ -243,6 +244,6 @@ def _page(
 
 
 def _sides_form(request: UserRequest, found: Recording, sent: SidesForm | None) -> SidesForm | None:
-    if sent is not None or not (may_align(request.user, found) and may_differ(found)):
+    if sent is not None or not (may_change(request.user, found) and may_differ(found)):
         return sent
     return SidesForm(initial={"sides": found.sides})

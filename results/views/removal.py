@@ -15,6 +15,7 @@ from emma_eval.accounts.roles import OPENED_OR_SENT, Role, UserRequest, for_role
 from ..models import Recording, RecordingState
 from ..recordings.removal.removal_form import RemovalForm
 from ..recordings.removal.remove_recording import remove_recording
+from ..recordings.rights import LOOKING_AFTER, may_remove
 
 REMOVED = "The recording is removed. Nobody can play it any more."
 REMOVED_BEFORE = "The recording was removed before."
@@ -22,12 +23,12 @@ A_PAGE = 100
 
 
 @never_cache
-@for_roles(Role.TESTER, Role.EVAL_LEAD, Role.ADMINISTRATOR)
+@for_roles(Role.TESTER, *LOOKING_AFTER)
 @require_http_methods(OPENED_OR_SENT)
 def recording_remove(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
     """For whoever looks after it; to others who see it, it is as if there were no such page."""
     recording = _seen(request, uuid)
-    if not recording.is_looked_after_by(request.user):
+    if not may_remove(request.user, recording):
         raise Http404
     form = RemovalForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
@@ -41,7 +42,7 @@ def recording_remove(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
 
 @never_cache
 @require_safe
-@for_roles(Role.EVAL_LEAD, Role.ADMINISTRATOR)
+@for_roles(*LOOKING_AFTER)
 def recording_watches(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
     """Who was given it to watch, the latest first; also of one that is removed."""
     recording = _seen(request, uuid)

@@ -7,7 +7,6 @@ from django.db import transaction
 from emma_eval.accounts.models import User
 
 from ...models import Recording
-from ...review.blind import REVIEWERS
 from ..trail import ALIGNED, record_act
 
 MOST_OFFSET_MS = 12 * 3600 * 1000
@@ -17,18 +16,9 @@ class TooFarError(Exception):
     """Nothing was changed: no recording is that far off."""
 
 
-def may_align(user: User, recording: Recording) -> bool:
-    """Its tester, and those who review."""
-    return recording.tester_id == user.pk or user.has_role(*REVIEWERS)
-
-
 def offset_for(recording: Recording, call_ms: int, at_ms: int) -> int:
     """The offset with which what happened at `call_ms` of the call clock is found at `at_ms` of the recording."""
-    before = [each for each in recording.segments if each["call_ms"] <= call_ms] or recording.segments[:1]
-    if not before:
-        return at_ms - call_ms
-    within = min(max(0, call_ms - before[-1]["call_ms"]), before[-1]["lasts_ms"])
-    return at_ms - int(before[-1]["file_ms"]) - int(within)
+    return at_ms - recording.unaligned_ms(call_ms)
 
 
 @transaction.atomic

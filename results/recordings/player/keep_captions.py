@@ -10,16 +10,10 @@ from django.db import transaction
 from emma_eval.accounts.models import User
 
 from ...models import Recording, RecordingState
-from ...review.blind import REVIEWERS
 from ..store import recordings_store
 from ..trail import CAPTIONED, record_act
 from .captions import Cue, read_captions
 from .give_links import CAPTIONS_TYPE
-
-
-def may_caption(user: User, recording: Recording) -> bool:
-    """Its tester, and those who review."""
-    return recording.tester_id == user.pk or user.has_role(*REVIEWERS)
 
 
 def keep_captions(by: User, recording: Recording, content: bytes) -> bool:

@@ -18,10 +18,9 @@ from ...models import (
     as_clock,
 )
 from ..making.try_again import may_be_tried_again
-from .align_recording import may_align
+from ..rights import may_change
 from .clocks import as_seconds, say_duration
 from .give_links import Links, give_links
-from .keep_captions import may_caption
 from .playing_forms import NoteForm
 from .show_figures import Measured, show_figures
 from .withhold_notes import notes_shown_to
@@ -83,8 +82,7 @@ class Player:
     cuts: list[Cut]
     measured: Measured | None
     note_form: NoteForm
-    may_align: bool
-    may_caption: bool
+    may_change: bool
     is_own: bool
     may_try_again: bool
     align_fault: str = ""
@@ -155,9 +153,8 @@ def show_recording(
         cuts=_cuts_in(recording),
         measured=_measured(recording),
         note_form=note_form if note_form is not None else NoteForm(None, recording),
-        may_align=may_align(user, recording),
-        may_try_again=may_align(user, recording) and may_be_tried_again(recording),
-        may_caption=may_caption(user, recording),
+        may_change=may_change(user, recording),
+        may_try_again=may_change(user, recording) and may_be_tried_again(recording),
         is_own=recording.tester_id == user.pk,
         align_fault=align_fault,
         words=words,
