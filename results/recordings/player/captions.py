@@ -13,10 +13,12 @@ from .clocks import as_seconds
 
 MOST_CAPTIONS_BYTES = 1_000_000
 MOST_CUES = 20_000
-_TIME = r"(?:(\d{2,}):)?([0-5]\d):([0-5]\d)\.(\d{3})"
+_TIME = r"(?:([0-9]{2,3}):)?([0-5][0-9]):([0-5][0-9])\.([0-9]{3})"
 _TIMING = re.compile(rf"{_TIME}[ \t]+-->[ \t]+{_TIME}((?:[ \t]+[a-z]+:[^ \t]+)*)[ \t]*")
-_VOICE = re.compile(r"<v(?:\.[^ \t>]*)?[ \t]+([^>]+)>")
-_TAG = re.compile(r"<[^>]*>")
+# No place is looked at twice, whatever is in the file: a tag that is not closed ends where the next one begins.
+_VOICE = re.compile(r"<v(?:\.[^ \t<>]*)?[ \t]+([^ \t<>][^<>]*)>")
+_TAG = re.compile(r"<[^<>]*>")
+_CHARACTER = re.compile(r"&(?:#x?[0-9A-Fa-f]{1,7}|[A-Za-z][A-Za-z0-9]{1,31});")
 
 
 class UnreadableCaptionsError(Exception):
@@ -84,11 +86,16 @@ def _cue_in(block: list[tuple[int, str]]) -> Cue | None:
         raise UnreadableCaptionsError(f"In line {block[0][0]} a cue ends before it begins.")
     said = " ".join(line for _, line in block[1:])
     voice = _VOICE.search(said)
-    return Cue(from_ms, to_ms, html.unescape(voice[1]).strip() if voice else "", _plain(said))
+    return Cue(from_ms, to_ms, _unescaped(voice[1]).strip() if voice else "", _plain(said))
 
 
 def _plain(said: str) -> str:
-    return " ".join(html.unescape(_TAG.sub("", said)).split())
+    return " ".join(_unescaped(_TAG.sub("", said)).split())
+
+
+def _unescaped(said: str) -> str:
+    """Characters that are written by name or number; a number that no character has stays as it is written."""
+    return _CHARACTER.sub(lambda found: html.unescape(found[0]), said)
 
 
 def _ms(hours: str | None, minutes: str, seconds: str, thousandths: str) -> int:
