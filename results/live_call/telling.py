@@ -9,16 +9,12 @@ from typing import Any, TypeVar
 
 from ..filing.rules import without_control_characters
 from ..models import MOST_MOMENT_CHARACTERS
+from ..told import MOST_NUMBER, MalformedError, as_list, as_object
 
 MOST_THINGS = 1_000
-MOST_NUMBER = 2**53
 MOST_KEY = 2**63 - 1
 MOST_HINT_CHARACTERS = 100
 _Told = TypeVar("_Told")
-
-
-class MalformedError(Exception):
-    """The page told something that has another shape than agreed. The words say what."""
 
 
 @dataclass(frozen=True)
@@ -99,16 +95,16 @@ class Telling:
 
 def read_telling(said: object) -> Telling:
     """The batch in a body of JSON; MalformedError with words where it has another shape."""
-    batch = _object(said, "The batch")
+    batch = as_object(said, "The batch")
     begun, ended, machine = (batch.get(name) for name in ("begun", "ended", "machine"))
     return Telling(
-        begun=None if begun is None else _beginning(_object(begun, "begun")),
+        begun=None if begun is None else _beginning(as_object(begun, "begun")),
         moments=_list(batch.get("moments"), "moments", _moment),
         ticks=_list(batch.get("ticks"), "ticks", _tick),
         off_script=_list(batch.get("off_script"), "off_script", _stretch),
-        ended=None if ended is None else ToldEnd(_whole_or_none(_object(ended, "ended").get("at_ms"), "ended.at_ms")),
+        ended=None if ended is None else ToldEnd(_whole_or_none(as_object(ended, "ended").get("at_ms"), "ended.at_ms")),
         build=_key_or_none(batch.get("build"), "build"),
-        machine=ToldMachine() if machine is None else _machine(_object(machine, "machine")),
+        machine=ToldMachine() if machine is None else _machine(as_object(machine, "machine")),
     )
 
 
@@ -158,18 +154,10 @@ def _machine(said: dict[str, Any]) -> ToldMachine:
     )
 
 
-def _object(said: object, name: str) -> dict[str, Any]:
-    if not isinstance(said, dict):
-        raise MalformedError(f"{name} must be an object.")
-    return said
-
-
 def _list(said: object, name: str, read: Callable[[dict[str, Any]], _Told]) -> tuple[_Told, ...]:
     if said is None:
         return ()
-    if not isinstance(said, list) or len(said) > MOST_THINGS:
-        raise MalformedError(f"{name} must be a list of at most {MOST_THINGS:,}.")
-    return tuple(read(_object(each, f"Each of {name}")) for each in said)
+    return tuple(read(as_object(each, f"Each of {name}")) for each in as_list(said, name, MOST_THINGS))
 
 
 def _whole(said: object, name: str) -> int:

@@ -34,7 +34,6 @@ from ..live_call.begin_call import (
 from ..live_call.keep_telling import Kept, keep_telling
 from ..live_call.show_call import show_call
 from ..live_call.telling import (
-    MalformedError,
     Telling,
     ToldBeginning,
     ToldEnd,
@@ -47,6 +46,7 @@ from ..live_call.telling import (
 from ..live_call.wait_for_results import set_aside
 from ..models import Call, Run
 from ..recordings.recorder.show_recordings import show_recordings
+from ..told import MalformedError
 from .by_script import refuse
 
 MOST_BYTES_OF_A_BATCH = 500_000

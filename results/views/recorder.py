@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import uuid as uuids
-from collections.abc import Callable
 from dataclasses import asdict
-from functools import wraps
-from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseBase, JsonResponse
@@ -17,12 +13,10 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from emma_eval.accounts import throttle
 from emma_eval.accounts.by_the_minute import at_most
 from emma_eval.accounts.roles import Role, UserRequest, for_roles
 from emma_eval.adapters.recordings import StoreError
 
-from ..filing.typed import number_in
 from ..models import Origin, Recording
 from ..recordings.recorder.begin_recording import (
     OverError,
@@ -33,40 +27,25 @@ from ..recordings.recorder.begin_recording import (
 )
 from ..recordings.recorder.finish_recording import finish_as_it_is, finish_recording
 from ..recordings.recorder.keep_chunks import keep_chunks
-from ..recordings.recorder.recorded import MalformedError, read_beginning, read_chunks, read_finish, read_take
 from ..recordings.recorder.show_recordings import show_recordings
+from ..recordings.recorder.telling import read_beginning, read_chunks, read_finish, read_take
 from ..recordings.store import recordings_store
+from ..told import MalformedError
 from .addresses import is_for_a_part
-from .by_script import refuse
+from .by_script import Refusal, refused_in_words, told_in
 from .calls import own_call
 
-MOST_BYTES = 100_000
-_REFUSALS: dict[type[Exception], tuple[int, str]] = {
-    MalformedError: (422, "malformed"),
-    RecordedElsewhereError: (409, "elsewhere"),
-    OverError: (409, "over"),
-}
-View = Callable[..., HttpResponseBase]
-
-
-def refused_in_words(view: View) -> View:
-    """What can't be is answered as JSON: `error` is for the script, `message` is for the person."""
-
-    @wraps(view)
-    def respond(request: UserRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        try:
-            return view(request, *args, **kwargs)
-        except throttle.TooManyError as cause:
-            answer = refuse(429, "too_many", "You began many recordings just now. The next can begin a little later.")
-            answer.headers["Retry-After"] = str(max(1, round((cause.retry_at - timezone.now()).total_seconds())))
-            return answer
-        except StoreError as cause:
-            return refuse(503, "store", f"Where recordings are kept can't be reached just now. {cause}")
-        except (MalformedError, RefusedError) as cause:
-            status, error = _REFUSALS.get(type(cause), (409, "refused"))
-            return refuse(status, error, str(cause))
-
-    return respond
+MOST_BYTES = 100_000  # of a batch of chunks, many times over
+in_words = refused_in_words(
+    {
+        MalformedError: Refusal(422, "malformed"),
+        RefusedError: Refusal(409, "refused"),
+        RecordedElsewhereError: Refusal(409, "elsewhere"),
+        OverError: Refusal(409, "over"),
+        StoreError: Refusal(503, "store", "Where recordings are kept can't be reached just now. {}"),
+    },
+    too_many="You began many recordings just now. The next can begin a little later.",
+)
 
 
 @never_cache
@@ -84,9 +63,9 @@ def recording_begin(request: UserRequest, uuid: uuids.UUID) -> HttpResponseBase:
 
 
 @at_most("telling of a recording", "RECORDER_ASKS_A_MINUTE")
-@refused_in_words
+@in_words
 def _begin(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
-    recording = begin_recording(own_call(request, uuid), read_beginning(_said(request)), timezone.now())
+    recording = begin_recording(own_call(request, uuid), read_beginning(told_in(request, MOST_BYTES)), timezone.now())
     return JsonResponse({"state": recording.state})
 
 
@@ -94,10 +73,10 @@ def _begin(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
 @for_roles(Role.TESTER)
 @require_POST
 @at_most("telling of a recording", "RECORDER_ASKS_A_MINUTE")
-@refused_in_words
+@in_words
 def recording_take(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
     """A take begins, or ends."""
-    take = begin_take(own_recording(request, uuid), read_take(_said(request)), timezone.now())
+    take = begin_take(own_recording(request, uuid), read_take(told_in(request, MOST_BYTES)), timezone.now())
     return JsonResponse({"take": take.number})
 
 
@@ -105,11 +84,11 @@ def recording_take(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
 @for_roles(Role.TESTER)
 @require_POST
 @at_most("telling of a recording", "RECORDER_ASKS_A_MINUTE")
-@refused_in_words
+@in_words
 def recording_chunks(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
     """Links for chunks that are announced, and which of those that were sent have arrived."""
     recording = own_recording(request, uuid)
-    kept = keep_chunks(recording, read_chunks(_said(request)), recordings_store(), timezone.now())
+    kept = keep_chunks(recording, read_chunks(told_in(request, MOST_BYTES)), recordings_store(), timezone.now())
     links = {number: {"url": link.url, "headers": dict(link.headers)} for number, link in kept.links.items()}
     return JsonResponse({"links": links, "arrived": kept.arrived, "refused": [asdict(each) for each in kept.refused]})
 
@@ -130,9 +109,9 @@ def recording_finish(request: UserRequest, uuid: uuids.UUID) -> HttpResponseBase
 
 
 @at_most("telling of a recording", "RECORDER_ASKS_A_MINUTE")
-@refused_in_words
+@in_words
 def _finish(request: UserRequest, recording: Recording) -> HttpResponse:
-    if read_finish(_said(request)):
+    if read_finish(told_in(request, MOST_BYTES)):
         finished = finish_as_it_is(recording, recordings_store(), timezone.now())
     else:
         finished = finish_recording(recording, timezone.now())
@@ -143,12 +122,3 @@ def own_recording(request: UserRequest, uuid: uuids.UUID) -> Recording:
     """One that this tester records, of a call of which nothing is kept from them at present."""
     mine = Recording.objects.visible_to(request.user).filter(tester=request.user, origin=Origin.RECORDED)
     return get_object_or_404(mine, pk=uuid)
-
-
-def _said(request: UserRequest) -> object:
-    if number_in(request.headers.get("Content-Length")) > MOST_BYTES:
-        raise MalformedError("This is more than the page may tell at once.")
-    try:
-        return json.loads(request.body)
-    except (ValueError, RecursionError) as cause:
-        raise MalformedError("The site did not understand this.") from cause

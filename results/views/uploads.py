@@ -2,76 +2,56 @@
 
 from __future__ import annotations
 
-import json
 import uuid as uuids
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from emma_eval.accounts import throttle
 from emma_eval.accounts.by_the_minute import at_most
 from emma_eval.accounts.roles import Role, UserRequest, for_roles
 from emma_eval.adapters.recordings import MismatchError, NotKeptError, StoreError
 
-from ..filing.typed import number_in
 from ..models import MOST_RECORDING_BYTES, Origin, Recording
 from ..recordings.known_call import is_known_call, is_own_call
 from ..recordings.uploads.begin_upload import (
     MOST_OPEN,
     TOLD_SIDES,
     TYPES,
-    Announced,
     Begun,
     NotTakenError,
     begin_upload,
 )
 from ..recordings.uploads.drop_upload import drop_upload
 from ..recordings.uploads.finish_upload import AnotherFileError, OverError, PartsMissingError, finish_upload
-from ..recordings.uploads.keep_parts import Arrived, Asked, MalformedError, keep_parts
+from ..recordings.uploads.keep_parts import keep_parts
 from ..recordings.uploads.tell_uploads import calls_without_recording, recordings_there, show_call_of, uploads_there
-from .by_script import refuse
+from ..recordings.uploads.telling import read_announced, read_digest, read_parts
+from ..told import MalformedError
+from .by_script import Refusal, refuse, refused_in_words, told_in
 
-MOST_BYTES = 100_000
-NOT_UNDERSTOOD = "The site did not understand this. Reload the page and choose the file again."
+MOST_BYTES = 100_000  # of a batch of parts, many times over
 OVER = "The site no longer has this upload. Choose the file again to begin anew."
 ANOTHER = (
     "Another file was sent under this one’s name, from another tab. Close the other tab and choose the file again."
 )
 NOT_WHOLE = "Parts of the file did not arrive as they were sent. They are sent again."
 STORE = "Where recordings are kept can’t be reached just now."
-View = Callable[..., HttpResponseBase]
 
-
-def refused_in_words(view: View) -> View:
-    """What can't be is answered as JSON: `error` is for the script, `message` is for the person."""
-
-    @wraps(view)
-    def respond(request: UserRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        try:
-            return view(request, *args, **kwargs)
-        except NotTakenError as cause:
-            return refuse(422, "not_taken", str(cause))
-        except MalformedError as cause:
-            return refuse(422, "malformed", str(cause))
-        except throttle.TooManyError as cause:
-            wait_s = max(1, round((cause.retry_at - timezone.now()).total_seconds()))
-            answer = refuse(429, "too_many", "You began many uploads just now. The next can begin a little later.")
-            answer.headers["Retry-After"] = str(wait_s)
-            return answer
-        except (MismatchError, NotKeptError) as cause:
-            return refuse(409 if isinstance(cause, MismatchError) else 410, "over", OVER)
-        except StoreError as cause:
-            return refuse(503, "store", f"{STORE} {cause}")
-
-    return respond
+in_words = refused_in_words(
+    {
+        NotTakenError: Refusal(422, "not_taken"),
+        MalformedError: Refusal(422, "malformed", "{} Reload the page and choose the file again."),
+        MismatchError: Refusal(409, "over", OVER),
+        NotKeptError: Refusal(410, "over", OVER),
+        StoreError: Refusal(503, "store", f"{STORE} {{}}"),
+    },
+    too_many="You began many uploads just now. The next can begin a little later.",
+)
 
 
 @never_cache
@@ -112,11 +92,11 @@ def _call_named(request: UserRequest) -> uuids.UUID | None:
 
 
 @at_most("uploading", "PARTS_ASKED_A_MINUTE")
-@refused_in_words
+@in_words
 def _begin(request: UserRequest, call: uuids.UUID | None) -> HttpResponse:
     if call is None:
         raise Http404
-    begun = begin_upload(request.user, call, _announced(_said(request)))
+    begun = begin_upload(request.user, call, read_announced(told_in(request, MOST_BYTES)))
     return JsonResponse(_told(begun), status=201 if begun.is_new else 200)
 
 
@@ -137,19 +117,14 @@ def _told(begun: Begun) -> dict[str, object]:
 @for_roles(Role.TESTER)
 @require_POST
 @at_most("uploading", "PARTS_ASKED_A_MINUTE")
-@refused_in_words
+@in_words
 def upload_parts(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
     """Links for the parts that are asked for; what arrived is noted."""
     recording = own_upload(request, uuid)
-    said = _said(request)
-    asked = [Asked(_whole(each, "number"), _text(each, "sha256")) for each in _objects(said, "ask")]
-    arrived = [
-        Arrived(_whole(each, "number"), _text(each, "sha256"), _text(each, "etag"))
-        for each in _objects(said, "arrived")
-    ]
+    told = read_parts(told_in(request, MOST_BYTES))
     if not hasattr(recording, "upload"):
         return refuse(410, "over", OVER)
-    links = keep_parts(recording.upload, asked, arrived)
+    links = keep_parts(recording.upload, told.asked, told.arrived)
     return JsonResponse(
         {"links": {each.number: {"url": each.link.url, "headers": dict(each.link.headers)} for each in links}}
     )
@@ -159,12 +134,12 @@ def upload_parts(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
 @for_roles(Role.TESTER)
 @require_POST
 @at_most("uploading", "PARTS_ASKED_A_MINUTE")
-@refused_in_words
+@in_words
 def upload_finish(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
     """All parts were sent: look whether they arrived, and hand the file over."""
     recording = own_upload(request, uuid)
     try:
-        finish_upload(recording, _text(_said(request), "digest"))
+        finish_upload(recording, read_digest(told_in(request, MOST_BYTES)))
     except PartsMissingError as missing:
         return JsonResponse({"error": "missing", "message": NOT_WHOLE, "numbers": missing.numbers}, status=409)
     except AnotherFileError:
@@ -196,50 +171,3 @@ def own_upload(request: UserRequest, uuid: uuids.UUID) -> Recording:
     """One that this tester uploads, of a call of which nothing is kept from them at present."""
     mine = Recording.objects.visible_to(request.user).standing().filter(tester=request.user, origin=Origin.UPLOADED)
     return get_object_or_404(mine.select_related("upload", "tester"), pk=uuid)
-
-
-# --- what the page's script sends -----------------------------------------------------------------
-
-
-def _said(request: UserRequest) -> dict[str, Any]:
-    if number_in(request.headers.get("Content-Length")) > MOST_BYTES:
-        raise MalformedError("This is more than the page may tell at once.")
-    try:
-        said = json.loads(request.body)
-    except (ValueError, RecursionError):
-        said = None
-    if not isinstance(said, dict):
-        raise MalformedError(NOT_UNDERSTOOD)
-    return said
-
-
-def _announced(said: dict[str, Any]) -> Announced:
-    return Announced(
-        name=_text(said, "name"),
-        size=_whole(said, "size"),
-        media_type=_text(said, "media_type"),
-        fingerprint=_text(said, "fingerprint"),
-        sides=_text(said, "sides"),
-        has_consent=said.get("has_consent") is True,
-    )
-
-
-def _objects(said: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    found = said.get(name, [])
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        raise MalformedError(NOT_UNDERSTOOD)
-    return found
-
-
-def _text(said: dict[str, Any], name: str) -> str:
-    found = said.get(name)
-    if not isinstance(found, str) or "\x00" in found or len(found) > 2000:
-        raise MalformedError(NOT_UNDERSTOOD)
-    return found
-
-
-def _whole(said: dict[str, Any], name: str) -> int:
-    found = said.get(name)
-    if not isinstance(found, int) or isinstance(found, bool) or not 0 <= found < 2**53:
-        raise MalformedError(NOT_UNDERSTOOD)
-    return found

@@ -15,7 +15,7 @@ from emma_eval.accounts import throttle
 
 from ...filing.file_result import take_turn
 from ...models import MOST_CALL_MS, Call, Origin, Recording, RecordingState, Take
-from .recorded import ToldBeginning, ToldTake
+from .telling import ToldBeginning, ToldTake
 
 IS_ALIVE_FOR = timedelta(seconds=30)  # a page that records gives a sign of life with each chunk, every few seconds
 MOST_RECORDINGS_OF_A_CALL = 20

@@ -17,7 +17,7 @@ from emma_eval.adapters.recordings import Link, Store
 
 from ...models import MOST_RECORDING_BYTES, Chunk, Recording, Take
 from .begin_recording import RefusedError, receiving
-from .recorded import MOST_CHUNKS, ToldChunk, ToldChunks
+from .telling import MOST_CHUNKS, ToldChunk, ToldChunks
 
 LINKS_HOLD_S = 900
 

@@ -21,6 +21,7 @@ from ...models import MOST_RECORDING_BYTES, Origin, Part, Recording, RecordingSt
 from ..store import recordings_store
 from .file_name import base_name, ending_of
 from .keep_parts import arrived_parts
+from .telling import Announced
 
 PART_BYTES = 8 * 1024**2  # S3 takes no smaller ones than 5 MiB
 LARGE_BYTES = 128 * 1024**2
@@ -66,18 +67,6 @@ class NotTakenError(Exception):
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal.value)
         self.refusal = refusal
-
-
-@dataclass(frozen=True)
-class Announced:
-    """What a page says of a file before it is sent. `fingerprint` is a digest of its name, size and time."""
-
-    name: str
-    size: int
-    media_type: str
-    fingerprint: str
-    sides: str
-    has_consent: bool
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,33 +11,11 @@ from django.utils import timezone
 from emma_eval.adapters.recordings import Link, NotKeptError, SentPart
 
 from ...models import Part, Recording, RecordingState, Upload
+from ...told import MalformedError
 from ..store import recordings_store
+from .telling import Arrived, Asked
 
 LINK_HOLDS_S = 900  # to begin with a part; one that is on its way may take longer
-MOST_AT_ONCE = 16
-_DIGEST = re.compile(r"[0-9a-f]{64}")
-_ETAG = re.compile(r"[!-~]{0,100}")  # with the quotes that it stands in, where it does
-
-
-class MalformedError(Exception):
-    """What the page said of its parts can't be: a number, a size or a digest is none. Nothing was changed."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A part that is about to be sent."""
-
-    number: int
-    sha256: str
-
-
-@dataclass(frozen=True)
-class Arrived:
-    """A part that the store took, with the ETag that it answered; empty where the browser was not shown it."""
-
-    number: int
-    sha256: str
-    etag: str
 
 
 @dataclass(frozen=True)
@@ -69,15 +46,8 @@ def keep_parts(upload: Upload, asked: Sequence[Asked], arrived: Sequence[Arrived
 
 def _check(upload: Upload, asked: Sequence[Asked], arrived: Sequence[Arrived]) -> None:
     numbers = [part.number for part in asked] + [part.number for part in arrived]
-    digests = [part.sha256 for part in asked] + [part.sha256 for part in arrived]
-    if len(asked) > MOST_AT_ONCE or len(arrived) > MOST_AT_ONCE:
-        raise MalformedError(f"At most {MOST_AT_ONCE} parts are asked for at once.")
     if not all(1 <= number <= upload.part_count for number in numbers):
         raise MalformedError("The file has no such part.")
-    if not all(_DIGEST.fullmatch(digest) for digest in digests):
-        raise MalformedError("A part is announced by its SHA-256.")
-    if not all(_ETAG.fullmatch(part.etag) for part in arrived):
-        raise MalformedError("What the store answered can't be read.")
 
 
 def _expect(upload: Upload, part: Asked) -> None:

@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emma_eval.accounts.models import User
-from results.live_call.telling import MalformedError, Telling, ToldMoment, read_telling
+from results.live_call.telling import Telling, ToldMoment, read_telling
 from results.models import Call
+from results.told import MalformedError
 from tests import make
 
 from .told import tell

@@ -15,7 +15,7 @@ from emma_eval.adapters.recordings_folder import FolderStore
 from results.models import Call, Recording
 from results.recordings.recorder.begin_recording import begin_recording, begin_take
 from results.recordings.recorder.keep_chunks import KeptChunks, keep_chunks
-from results.recordings.recorder.recorded import ToldBeginning, ToldChunk, ToldChunks, ToldTake
+from results.recordings.recorder.telling import ToldBeginning, ToldChunk, ToldChunks, ToldTake
 
 WEBM = "video/webm;codecs=vp8,opus"
 

@@ -20,7 +20,7 @@ from results.models import Call, Chunk, Recording, RecordingState
 from results.recordings.recorder import keep_chunks as room
 from results.recordings.recorder.begin_recording import OverError, RefusedError
 from results.recordings.recorder.keep_chunks import keep_chunks
-from results.recordings.recorder.recorded import ToldChunks
+from results.recordings.recorder.telling import ToldChunks
 from results.views import recorder
 from scripts_catalog.models import Script
 from tests import make

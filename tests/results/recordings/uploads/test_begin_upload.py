@@ -15,8 +15,9 @@ from emma_eval.accounts.models import User
 from results.models import MOST_RECORDING_BYTES, Call, Origin, Recording, RecordingState, Sides, Upload
 from results.recordings.store import recordings_store
 from results.recordings.uploads import begin_upload as beginning
-from results.recordings.uploads.begin_upload import MOST_OPEN, Announced, begin_upload
+from results.recordings.uploads.begin_upload import MOST_OPEN, begin_upload
 from results.recordings.uploads.file_name import base_name
+from results.recordings.uploads.telling import Announced
 from scripts_catalog import taxonomy
 from tests import make
 from tests.adapters.test_recordings_store import use_folder
