@@ -12,7 +12,8 @@ from scripts_catalog.models import Script
 
 from ..dashboards.asked import read_asked
 from ..dashboards.counting import Counting
-from ..dashboards.heard import read_heard
+from ..dashboards.heard import read_heard, reasons_of
+from ..dashboards.heard_rows import list_calls
 from ..dashboards.known import read_known
 from .addresses import is_for_a_part
 from .dashboard import DASHBOARD_ROLES, form_of, without_empty
@@ -24,15 +25,27 @@ FIELDS = ("build", "area", "returning", "period", "from", "to", "tags")
 @for_roles(*DASHBOARD_ROLES)
 @vary_on_headers("HX-Request")
 def heard_calls(request: UserRequest) -> HttpResponseBase:
-    """The figures by build, of all scripts or of one; 404 for one that this person may not know of."""
+    """The figures by build, of all scripts or of one; 404 for one that this person may not know of.
+
+    With `calls`, the name of a build, its recorded calls are listed below, by the figure that `by` names.
+    """
     if redirected := without_empty(request):
         return redirected
     script = _script(request)
     known = read_known(request.user, with_scripts=False)
     form = form_of(request, known, FIELDS)
     slug = script.slug if script else ""
-    filters = read_asked(form.filters().but(script=slug), request.GET.dict()).filters
-    page = {"script": script, "filters": filters, "heard": read_heard(Counting(request.user, filters), filters.build)}
+    asked = read_asked(form.filters().but(script=slug), request.GET.dict())
+    counting = Counting(request.user, asked.filters)
+    heard = read_heard(counting, asked.filters.build)
+    page = {
+        "script": script,
+        "filters": asked.filters,
+        "query": f"{asked.query()}{f'&script={slug}' if slug else ''}",
+        "heard": heard,
+        "reasons": reasons_of(heard),
+        "calls": list_calls(counting, heard, request.GET.get("calls", ""), request.GET.get("by", "")),
+    }
     return render(request, f"results/heard_calls.html{'#by_build' if is_for_a_part(request) else ''}", page)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import uuid
+from html import unescape
 from typing import Any
 
 import pytest
@@ -14,7 +16,8 @@ from emma_eval.accounts.roles import Role
 from emma_eval.scoring.turns import EDITION
 from results.counts.rebuild_counts import rebuild_counts
 from results.dashboards.counting import Counting
-from results.dashboards.heard import OLDER_EDITION, read_heard
+from results.dashboards.heard import OLDER_EDITION, read_heard, reasons_of
+from results.dashboards.heard_rows import list_calls
 from results.listing.filters import Filters
 from results.models import CallFigures, Recording, RecordingState, Result
 from scripts_catalog.models import Build, Script
@@ -60,7 +63,7 @@ def test_each_build_has_the_median_of_its_calls_with_interval_and_n(
     latency, silences, overlaps, share = heard.figures
     assert (latency.value, latency.interval, latency.n) == ("0.80 s", "0.50 to 1.10", 7)
     assert (silences.value, overlaps.value, share.value) == ("2.0", "4.0", "50 %")
-    assert heard.unmeasured == ()
+    assert heard.unmeasured_count == 0
 
 
 def test_the_rating_of_people_stands_beside(manager: User, tester: User, script: Script, build: Build) -> None:
@@ -85,9 +88,48 @@ def test_what_is_unmeasured_is_counted_with_its_reason_and_never_zero(
         recorded(make.result(tester, script, build))
     recorded(make.result(tester, script, build), unmeasured_because="Both sides are in one track.", **nothing)
     recorded(make.result(tester, script, build), edition=EDITION + 1)
-    (heard,) = of(manager).builds
-    assert [said.n for said in heard.figures] == [5, 5, 5, 5]
-    assert set(heard.unmeasured) == {("Both sides are in one track.", 1), (OLDER_EDITION, 1)}
+    recorded(make.result(tester, script, make.build("2026.43")), edition=EDITION + 1)
+    found = of(manager)
+    assert [said.n for said in found.builds[1].figures] == [5, 5, 5, 5]
+    older, one_track = reasons_of(found)
+    assert (older.words, older.builds) == (OLDER_EDITION, (("2026.43", 1), ("2026.42", 1)))
+    assert (one_track.words, one_track.builds) == ("Both sides are in one track.", (("2026.42", 1),))
+
+
+def test_each_figure_leads_to_the_calls_that_it_is_made_of(
+    manager: User, tester: User, script: Script, build: Build
+) -> None:
+    latencies = (500, 900, 700, 600, 800)
+    figures = [recorded(make.result(tester, script, build, ratings=4), latency_median_ms=each) for each in latencies]
+    lost = recorded(make.result(tester, script, build), unmeasured_because="Only one side is heard.")
+    recorded(make.result(tester, script, make.build("2026.43")))
+    rebuild_counts()
+    client = make.client_of(manager)
+    whole = client.get(f"{reverse('heard_calls')}?build=any&script={script.slug}").content.decode()
+    links = [unescape(each) for each in re.findall(r'<td class="number"><a href="([^"]+)"', whole)]
+    assert len([each for each in links if "calls=2026.42" in each]) == 5
+    (rated,) = [each for each in links if each.startswith(f"{reverse('results')}?") and "2026.42" in each]
+    assert re.search(r'role="status"><b class="figures">6 ', client.get(rated).content.decode())
+    (slowest,) = [each for each in links if "calls=2026.42&by=latency" in each]
+    listed = re.findall(r"/recordings/([0-9a-f-]{36})/", client.get(slowest).content.decode())
+    by_latency = sorted(figures, key=lambda each: -(each.latency_median_ms or 0))
+    assert listed == [str(each.recording.uuid) for each in by_latency]
+    (unmeasured,) = [each for each in links if "calls=2026.42&by=unmeasured" in each]
+    page = client.get(unmeasured).content.decode()
+    assert re.findall(r"/recordings/([0-9a-f-]{36})/", page) == [str(lost.recording.uuid)]
+    assert page.count("Only one side is heard.") == 2
+
+
+def test_the_calls_of_a_build_are_those_that_one_may_know(
+    manager: User, tester: User, script: Script, build: Build
+) -> None:
+    known = recorded(make.result(tester, script, build))
+    recorded(make.result(tester, make.script(area="safety"), build))
+    counting = Counting(manager, Filters())
+    found = list_calls(counting, read_heard(counting, ""), build.name, "silences")
+    assert found is not None
+    assert ([row.recording for row in found.rows], found.total) == ([known.recording.uuid], 1)
+    assert list_calls(counting, read_heard(counting, ""), "none of these", "silences") is None
 
 
 def test_a_call_counts_once_by_its_newest_recording(manager: User, tester: User, script: Script, build: Build) -> None:
@@ -129,7 +171,9 @@ def test_the_number_of_queries_does_not_depend_on_the_number_of_recordings(
     for _ in range(12):
         recorded(make.result(tester, script, build))
     with django_assert_max_num_queries(4):
-        of(manager)
+        found = of(manager)
+    with django_assert_max_num_queries(2):
+        list_calls(Counting(manager, Filters()), found, build.name, "latency")
 
 
 def test_both_dashboards_fetch_it_and_it_is_a_page_without_a_script(
