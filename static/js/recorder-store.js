@@ -321,8 +321,11 @@ function sendNow() {
 
 // Signing out clears this browser's memory: what is still unsent is sent first, or given up knowingly.
 async function mayBeCleared() {
-  const before = await keys();
-  if (!before.length) return true;
+  if (window.callRecorder?.isOn) {
+    if (!confirm("This call is being recorded. Signing out ends its recording. Sign out all the same?")) return false;
+    await window.callRecorder.stop();
+  }
+  if (!(await keys()).length) return true;
   freeAt = 0;
   await send();
   const count = (await unsentKeys(own)).length;

@@ -18,6 +18,7 @@ const QUIETEST_DB = -60; // what is below it all the time is no sound of anybody
 const SILENT_FOR_MS = 20_000;
 const METERS_EVERY_MS = 100;
 const SITE_ANSWERS_WITHIN_MS = 3_000; // a call is not kept waiting for longer
+const REST_MS = 400; // longer than two taps of one finger are apart
 const ENDS_TOGETHER_WITHIN_MS = 1_000; // the sound and the picture of what was shared
 const MEDIA_TYPES = ["video/webm;codecs=vp8,opus", "video/webm;codecs=vp9,opus", "video/webm", "video/mp4"]; // VP8 first: it costs the call least
 
@@ -49,6 +50,9 @@ let release = null; // lets another tab record
 let recordedMs = 0; // of the takes before
 let says = "";
 let agreedAt = 0;
+let stopping = null; // a take on its way to its end
+let restsUntil = 0;
+let isHeldHereAlone = false; // what this browser could not keep goes with the page
 
 // --- the two sides ---------------------------------------------------------------------------------------------
 
@@ -170,16 +174,26 @@ class OneTake {
 
 const isAble = () => Boolean(navigator.mediaDevices?.getDisplayMedia && window.MediaRecorder && window.AudioContext && window.indexedDB && window.crypto?.subtle && MEDIA_TYPES.some((type) => MediaRecorder.isTypeSupported(type)));
 
+const LOCK = `emma-recording:${kept.keyOf(call, "")}`;
 // One tab of this browser records the call. Resolves to false where another one does.
 function takeHold() {
   if (release) return Promise.resolve(true);
   if (!navigator.locks) { release = () => {}; return Promise.resolve(true); }
   return new Promise((resolve) => {
-    navigator.locks.request(`emma-recording:${kept.keyOf(call, "")}`, { ifAvailable: true }, (lock) => {
-      if (!lock) return void resolve(false);
+    navigator.locks.request(LOCK, { ifAvailable: true }, (lock) => {
+      if (!lock) { waitForTheOther(); return void resolve(false); }
       return new Promise((go) => { release = go; resolve(true); });
     });
   });
+}
+
+// The other tab stops, or is closed: then this one looks again.
+let isWaiting = false;
+async function waitForTheOther() {
+  if (isWaiting || !navigator.locks) return;
+  isWaiting = true;
+  await navigator.locks.request(LOCK, () => { isWaiting = false; });
+  if (state === "elsewhere") await resume();
 }
 
 function letGo() {
@@ -198,9 +212,13 @@ const WHY_NO_MICROPHONE = {
   NotReadableError: "another program holds the microphone",
 };
 
+const SHARING_ENDED = "Sharing was stopped in the browser's own bar, or what was shared was closed.";
+const CALL_ENDED = "Nothing is recorded: the call ended before.";
+
 async function record() {
-  if (["asking", "armed", "on"].includes(state)) return;
+  if (["asking", "armed", "on"].includes(state)) return undefined;
   go("asking");
+  await stopping;
   if (!await takeHold()) return go("elsewhere");
   try {
     shared = await navigator.mediaDevices.getDisplayMedia(SHARED);
@@ -212,12 +230,16 @@ async function record() {
   await connectMicrophone();
   for (const track of shared.getTracks()) track.addEventListener("ended", () => lost(track));
   if (!await beginOnSite()) return undefined;
-  return page.clock.isRunning ? startTake() : go("armed");
+  if (page.state() === "ended") return giveUp(CALL_ENDED);
+  if (shared.getVideoTracks()[0].readyState === "ended") return giveUp(`${SHARING_ENDED} Nothing is recorded.`); // while the browser asked for the microphone
+  return page.state() === "during" ? startTake() : go("armed");
 }
 
 async function connectMicrophone() {
   try {
-    microphone = await navigator.mediaDevices.getUserMedia(MICROPHONE);
+    const heard = await navigator.mediaDevices.getUserMedia(MICROPHONE);
+    if (!sound) return void heard.getTracks().forEach((track) => track.stop()); // nothing is recorded any more
+    microphone = heard;
     microphone.getAudioTracks()[0].addEventListener("ended", () => lostMicrophone("the microphone was unplugged or taken away"));
     sound.put(TESTER, microphone);
     whyNoMicrophone = "";
@@ -236,7 +258,7 @@ function lostMicrophone(why) {
 }
 
 function lost(track) {
-  if (track.kind === "video") return void stopTake("Sharing was stopped in the browser's own bar, or what was shared was closed. What was recorded until then is kept.");
+  if (track.kind === "video") return void stopTake(`${SHARING_ENDED} ${state === "on" ? "What was recorded until then is kept." : "Nothing is recorded."}`);
   setTimeout(() => {
     if (shared?.getVideoTracks()[0].readyState === "live") sound.put(EMMA, null);
     show();
@@ -267,28 +289,41 @@ async function startTake() {
   const { takes } = await kept.entryOf(key);
   const stream = new MediaStream([...shared.getVideoTracks(), ...sound.out.stream.getAudioTracks()]);
   take = new OneTake(stream, Math.max(0, ...takes.map(({ number }) => number)) + 1);
+  let isTold;
+  try {
+    isTold = take.begin();
+  } catch (fault) {
+    take = null;
+    return giveUp(`Nothing is recorded: the browser can't record what was shared (${fault.name}).`);
+  }
   say("");
   go("on");
   speak("Recording.");
-  await take.begin();
-  kept.send();
+  await isTold;
+  return kept.send();
 }
 
 async function stopTake(words = "") {
   if (state === "armed") return giveUp(words);
   if (state !== "on") return;
   say(words);
-  const ending = take;
+  stopping = endOf(take);
+  restsUntil = performance.now() + REST_MS;
   go("off");
   speak(`Recording stopped. ${words}`);
+  await stopping;
+  stopping = null;
+  channel?.postMessage("off");
+  kept.sendNow();
+  show();
+}
+
+async function endOf(ending) {
   await ending.end();
   recordedMs += ending.lastsMs;
   take = null;
   closeAll();
   letGo();
-  channel?.postMessage("off");
-  kept.sendNow();
-  show();
 }
 
 function closeAll() {
@@ -301,6 +336,7 @@ async function giveUp(words, then = null) {
   closeAll();
   letGo();
   say(words);
+  speak(words);
   const entry = key && await kept.entryOf(key);
   if (entry && !entry.takes.length) await letSiteForget();
   go(then ?? (key ? "off" : "idle"));
@@ -324,9 +360,11 @@ async function finish() {
 
 // The call is over: so is its recording. The page is not left before the last of it is kept in this browser.
 async function finishWithTheCall() {
-  if (state === "armed") return giveUp("The call ended before anything was recorded.");
+  if (state === "consent") ACTS["not-now"]();
+  if (state === "armed") await giveUp(CALL_ENDED);
   if (state === "on") await stopTake();
   if (state === "off") await finish();
+  while (key && (await kept.left(key)).isHeldByPageAlone) await new Promise((goOn) => { kept.changed.addEventListener("change", goOn, { once: true }); });
 }
 
 let isHolding = false;
@@ -338,27 +376,26 @@ document.addEventListener("call:state", async ({ detail }) => {
   isHolding = false;
   return page.leaveIfDone();
 });
-window.callRecorder = { get isHolding() { return isHolding; } };
+window.callRecorder = { get isHolding() { return isHolding; }, get isOn() { return state === "on"; }, stop: () => stopTake() };
 
 // --- another tab, and an earlier page -----------------------------------------------------------------------------
 
-const channel = "BroadcastChannel" in window ? new BroadcastChannel(`emma-recording:${kept.keyOf(call, "")}`) : null;
+const channel = "BroadcastChannel" in window ? new BroadcastChannel(LOCK) : null;
 channel?.addEventListener("message", ({ data }) => {
-  if (data === "who" && ["asking", "armed", "on"].includes(state)) channel.postMessage("on");
   if (data === "on" && state === "idle") go("elsewhere");
   if (data === "off" && state === "elsewhere") resume();
 });
 
 // What an earlier page of this call left: its takes end where it was closed, and it goes on from there.
 async function resume() {
-  const [found] = (await kept.keys(call)).slice(-1);
   if (!await takeHold()) return go("elsewhere");
-  if (!found) { letGo(); return go("idle"); }
-  key = found;
-  const entry = await kept.entryOf(key);
-  const brokeOff = entry.takes.some((each) => !each.isEnded);
-  if (brokeOff) await kept.endAll(key);
+  const found = await Promise.all((await kept.keys(call)).map(async (each) => ({ key: each, ...await kept.entryOf(each) })));
+  const entry = found.find(({ isFinished }) => !isFinished) ?? found.at(-1);
+  const brokeOff = entry?.takes.some((each) => !each.isEnded);
+  if (brokeOff) await kept.endAll(entry.key);
   letGo();
+  if (!entry) return go("idle");
+  key = entry.key;
   recordedMs = 0;
   if (entry.isFinished) go("finishing");
   else if (page.state() === "ended") await finish();
@@ -382,7 +419,15 @@ function go(next) {
 
 const TITLES = { consent: "Before you record", asking: "Choose what to share", armed: "Ready to record", on: "Recording", off: "Recording stopped", finishing: "Recording finished", elsewhere: "Recorded in another tab" };
 
+// What is pressed goes with its state: the keyboard goes on with what came in its place.
+function keepFocus(held) {
+  if (held.checkVisibility()) return;
+  const next = [...root.querySelectorAll("[data-rec-act]")].find((button) => button.checkVisibility());
+  (next ?? part("title")).focus();
+}
+
 function show() {
+  const held = root.contains(document.activeElement) ? document.activeElement : null;
   root.dataset.recorder = state;
   document.documentElement.toggleAttribute("data-is-recorded", state === "on");
   for (const element of root.querySelectorAll("[data-rec-when]")) element.hidden = !element.dataset.recWhen.split(" ").includes(state);
@@ -396,6 +441,7 @@ function show() {
   showTime();
   showMeters();
   showStanding();
+  if (held) keepFocus(held);
 }
 
 function showTime() {
@@ -435,8 +481,9 @@ const WHY_WAITING = {
 
 async function showStanding() {
   const line = part("standing");
+  const { count, words, isHeldByPageAlone } = key ? await kept.left(key) : {};
+  isHeldHereAlone = Boolean(isHeldByPageAlone);
   if (!key) return void setText(line, "");
-  const { count, words, isHeldByPageAlone } = await kept.left(key);
   const how = kept.how(key) ?? {};
   const isStuck = ["signed out", "gone", "unreachable", "refused", "over"].includes(how.is) || !navigator.onLine;
   const waits = navigator.onLine ? [how.words, WHY_WAITING[how.is]].filter(Boolean).join(" ") : "You are offline. It is sent once you are back.";
@@ -444,7 +491,7 @@ async function showStanding() {
   part("discards").hidden = !(["over", "refused"].includes(how.is) && ["off", "finishing"].includes(state));
   setText(line, isStuck && (count || how.words)
     ? `${isHeldByPageAlone ? "Held by this page" : "Kept here"}, not sent yet: ${words || "its end"}. ${waits}`
-    : state === "on" ? "Sent as it comes." : state === "finishing" ? `Sending what is left${words ? `: ${words}` : ""}.` : count ? `Sending: ${words} left.` : "All of it is sent.");
+    : state === "on" ? "Sent as it comes." : state === "finishing" ? `Sending what is left${words ? `: ${words}` : ""}.` : count ? `Sending: ${words} left.` : how.is === "all here" ? "All of it is sent." : "Sending its end.");
 }
 
 // The list of this call's recordings comes from the site; what this card shows itself is not shown twice.
@@ -471,7 +518,12 @@ kept.changed.addEventListener("change", async ({ detail }) => {
 // --- under the hand --------------------------------------------------------------------------------------------------
 
 const ACTS = {
-  ask: () => { go("consent"); part("agrees").focus(); },
+  ask: () => {
+    if (state === "finishing") key = null; // it is sent all the same; this will be another one
+    if (!key) recordedMs = 0;
+    go("consent");
+    part("agrees").focus();
+  },
   "not-now": () => { go(key ? "off" : "idle"); part("asks").focus(); },
   agree: () => {
     const isAgreed = part("agrees").checked;
@@ -481,7 +533,7 @@ const ACTS = {
     navigator.storage?.persist?.().catch(() => {});
     return record();
   },
-  "go-on": () => (agreedAt ? record() : ACTS.ask()),
+  "go-on": () => (performance.now() < restsUntil ? undefined : agreedAt ? record() : ACTS.ask()),
   stop: () => stopTake(),
   finish,
   "connect-microphone": connectMicrophone,
@@ -496,7 +548,7 @@ document.addEventListener("click", (event) => {
   return ACTS[button.dataset.recAct]();
 });
 
-addEventListener("beforeunload", (event) => { if (["armed", "on"].includes(state)) event.preventDefault(); });
+addEventListener("beforeunload", (event) => { if (isHeldHereAlone || ["armed", "on"].includes(state)) event.preventDefault(); });
 addEventListener("online", () => showStanding());
 addEventListener("offline", () => showStanding());
 setInterval(() => { if (["armed", "on"].includes(state)) { showTime(); showMeters(); } }, METERS_EVERY_MS);

@@ -6,7 +6,11 @@
 
 const form = document.querySelector("[data-uploader]");
 const part = (name) => document.querySelector(`[data-${name}]`);
-const token = form.elements.csrfmiddlewaretoken.value;
+// Signing in again, in another tab, changes it.
+function token() {
+  const cookie = document.cookie.split("; ").find((each) => /^(__Host-)?csrf=/.test(each));
+  return cookie ? decodeURIComponent(cookie.slice(cookie.indexOf("=") + 1)) : form.elements.csrfmiddlewaretoken.value;
+}
 
 const LANES = 4;
 const MOST_ROUNDS = 5; // of sending again what did not arrive as it was sent
@@ -73,10 +77,17 @@ async function digestOf(digests) {
 const GONE = "The file can’t be read any more: it was changed, moved or removed. Choose it again.";
 const spare = []; // memory that parts were read into, for the next ones: new memory costs more than reading
 
-async function digestOfPiece(piece) {
-  const memory = await read(piece);
-  const digest = await sha256(new Uint8Array(memory, 0, piece.size));
-  spare.push(memory);
+let reading = Promise.resolve();
+
+// One piece after the other: the first is on its way while the next is read, and memory for few is enough.
+function digestOfPiece(piece) {
+  const digest = reading.then(async () => {
+    const memory = await read(piece);
+    const made = await sha256(new Uint8Array(memory, 0, piece.size));
+    spare.push(memory);
+    return made;
+  });
+  reading = digest.catch(() => {});
   return digest;
 }
 
@@ -114,14 +125,14 @@ async function ask(address, said) {
   try {
     answer = await fetch(address, {
       method: "POST",
-      headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": token },
+      headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": token() },
       body: JSON.stringify(said),
       redirect: "manual",
     });
   } catch {
     throw new Fault("The site can’t be reached just now.");
   }
-  if (answer.type === "opaqueredirect" || answer.status === 403) {
+  if (answer.type === "opaqueredirect" || [401, 403].includes(answer.status)) {
     throw new Fault("You are signed out. Sign in again in another tab, then go on here.", { pauses: true });
   }
   const told = await answer.json().catch(() => ({}));
@@ -350,8 +361,9 @@ function showFault(field, words) {
   control.setAttribute("aria-describedby", words ? `${field}-error` : `${field}-hint`);
 }
 
-function summarize(faults) {
+function summarize(faults, title = "The upload can’t begin yet") {
   const summary = part("faults");
+  summary.querySelector("h2").textContent = title;
   summary.hidden = !faults.length;
   const list = document.createElement("ul");
   list.append(...faults.map(([field, words]) => {
@@ -390,6 +402,9 @@ async function begin(file) {
 
 const warn = (event) => event.preventDefault();
 
+let upload = null; // the one that runs
+let shown = null;
+
 async function run(file) {
   let begun;
   try {
@@ -399,24 +414,7 @@ async function run(file) {
     summarize([["file", fault.message]]);
     return;
   }
-  form.hidden = true;
-  part("unfinished")?.remove();
-  part("progress").hidden = false;
-  part("name").textContent = file.name;
-  part("drop-form").action = begun.drop;
-  document.getElementById("sending").focus();
-  const shown = showing(file);
-  const upload = sending(file, begun, shown);
-  const there = Object.keys(begun.arrived).length;
-  if (there) shown.speak(`Going on: ${there} of ${begun.part_count} parts are here already.`);
-  addEventListener("beforeunload", warn);
-  part("drop-form").addEventListener("submit", () => { removeEventListener("beforeunload", warn); upload.stop(); });
-  part("pause").addEventListener("click", () => {
-    if (upload.isPaused()) { part("pause").textContent = "Pause"; shown.state(""); shown.speak("It goes on."); upload.resume(); return; }
-    upload.pause();
-    part("pause").textContent = "Go on";
-    shown.state("Paused. What is sent stays sent.");
-  });
+  showSending(file, begun);
   try {
     const page = await upload.whole();
     if (!page) return;
@@ -427,13 +425,47 @@ async function run(file) {
   } catch (fault) {
     upload.stop();
     removeEventListener("beforeunload", warn);
-    shown.state(fault.message);
-    part("pause").hidden = true;
+    showForm(fault instanceof Fault ? fault.message : `The upload broke off: ${fault.message}`);
   } finally {
     shown.end();
   }
 }
 
+function showSending(file, begun) {
+  form.hidden = true;
+  part("unfinished")?.remove();
+  part("progress").hidden = false;
+  part("name").textContent = file.name;
+  part("pause").textContent = "Pause";
+  part("drop-form").action = begun.drop;
+  document.getElementById("sending").focus();
+  shown = showing(file);
+  shown.state("");
+  upload = sending(file, begun, shown);
+  const there = Object.keys(begun.arrived).length;
+  if (there) shown.speak(`Going on: ${there} of ${begun.part_count} parts are here already.`);
+  addEventListener("beforeunload", warn);
+}
+
+// What can't go on by itself is begun again here: the file is chosen anew, and what arrived of it stays.
+function showForm(words) {
+  part("progress").hidden = true;
+  form.hidden = false;
+  input.value = ""; // the same file can be chosen once more
+  choose(null);
+  showFault("file", words);
+  summarize([["file", words]], "The upload broke off");
+}
+
+part("drop-form").addEventListener("submit", () => { removeEventListener("beforeunload", warn); upload.stop(); });
+part("pause").addEventListener("click", () => {
+  const isPaused = upload.isPaused();
+  part("pause").textContent = isPaused ? "Pause" : "Go on";
+  if (!isPaused) { upload.pause(); shown.state("Paused. What is sent stays sent."); return; }
+  shown.state("");
+  shown.speak("It goes on.");
+  upload.resume();
+});
 input.addEventListener("change", () => choose(input.files[0]));
 for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
 part("drop").addEventListener("dragover", () => part("drop").classList.add("is-over"));

@@ -10,6 +10,7 @@ import uuid
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from emma_eval.accounts import throttle
 
@@ -66,7 +67,7 @@ def begin_recording(call: Call, told: ToldBeginning, now: datetime) -> Recording
 
 def _begin(call: Call, told: ToldBeginning, now: datetime) -> Recording:
     others = Recording.objects.filter(tester=call.tester, call_uuid=call.uuid, origin=Origin.RECORDED)
-    if not told.has_begun and others.filter(state=RecordingState.RECEIVING, heard_at__gt=now - IS_ALIVE_FOR).exists():
+    if not told.has_begun and _is_recording(others, now):
         raise RecordedElsewhereError
     if others.count() >= MOST_RECORDINGS_OF_A_CALL:
         raise RefusedError(TOO_MANY)
@@ -76,6 +77,12 @@ def _begin(call: Call, told: ToldBeginning, now: datetime) -> Recording:
         pk=told.recording, tester=call.tester, call_uuid=call.uuid, origin=Origin.RECORDED, consented_at=consented_at
     )
     return hear(made, now)
+
+
+def _is_recording(others: QuerySet[Recording], now: datetime) -> bool:
+    """A page that is heard of runs a take, or is about to begin its first; one that stopped only sends what is left."""
+    heard_of = others.filter(state=RecordingState.RECEIVING, heard_at__gt=now - IS_ALIVE_FOR)
+    return heard_of.filter(takes__chunk_count=None).exists()  # without a take, too
 
 
 def hear(recording: Recording, now: datetime) -> Recording:

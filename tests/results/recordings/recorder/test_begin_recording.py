@@ -58,6 +58,17 @@ def test_while_one_page_records_another_is_told_so(call: Call) -> None:
     assert begin(call, LATER) != first  # nothing was heard of it for half a minute
 
 
+def test_a_page_that_stopped_keeps_no_other_from_recording_while_it_sends_what_is_left(call: Call) -> None:
+    first = begin(call, NOW)
+    tell_take = partial(take, first, NOW)
+    tell_take(number=1, chunk_count=3)
+    tell_take(number=2)
+    with pytest.raises(RecordedElsewhereError):
+        begin(call, NOW)
+    tell_take(number=2, chunk_count=1)
+    assert begin(call, NOW) != first
+
+
 def test_a_page_that_has_recorded_offline_is_not_refused(call: Call) -> None:
     begin(call, NOW)
     begin(call, NOW, has_begun=True)
