@@ -6,6 +6,8 @@ own time in sixteen squares, black or white, the greatest power of two first: in
 
 from __future__ import annotations
 
+import atexit
+import shutil
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
@@ -77,9 +79,17 @@ KINDS = {
 @cache
 def media(kind: str, seconds: float = 12.0) -> Path:
     """A file of this kind, made once in a session."""
-    path = Path(mkdtemp(prefix="emma-media-")) / f"recording.{kind.rsplit('.', maxsplit=1)[-1]}"
+    path = Path(mkdtemp(dir=folder_of_media())) / f"recording.{kind.rsplit('.', maxsplit=1)[-1]}"
     write(path, KINDS[kind], seconds)
     return path
+
+
+@cache
+def folder_of_media() -> Path:
+    """Of this process alone, and gone with it."""
+    folder = Path(mkdtemp(prefix="emma-media-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def write(path: Path, kind: Kind, seconds: float = 12.0, heard: NDArray[np.float32] | None = None) -> Path:

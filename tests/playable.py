@@ -15,7 +15,7 @@ from results.models import Recording
 from results.recordings.making.derive import listen
 from results.recordings.store import recordings_store
 from tests import make
-from tests.media import media
+from tests.media import folder_of_media, media
 
 TRANSCRIPT = """WEBVTT
 
@@ -42,7 +42,7 @@ class Made:
 
 @cache
 def made_of(kind: str, seconds: float = 12.0) -> Made:
-    folder = Path(mkdtemp(prefix="emma-playable-"))
+    folder = Path(mkdtemp(dir=folder_of_media()))
     path = take_in(media(kind, seconds), folder)
     about = look_into(path)
     heard = listen(sound_of(path), about.duration_ms) if about.has_sound else None

@@ -16,6 +16,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,11 @@ class S3Server:
         name = f"tests-{os.getpid()}-{next(_count)}"
         self.client().create_bucket(Bucket=name)
         return name
+
+    @cached_property
+    def shared_bucket(self) -> str:
+        """One for all tests that keep to a folder of their own in it: a server has room for few buckets."""
+        return self.new_bucket()
 
 
 @contextmanager

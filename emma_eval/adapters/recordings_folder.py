@@ -194,8 +194,9 @@ class FolderStore:
             folders[:] = sorted(name for name in folders if name != ARRIVING)
             for name in sorted(names):
                 key = (Path(path) / name).relative_to(self.folder).as_posix()
-                if key.startswith(prefix) and (kept := self.look(key)):
-                    yield kept
+                with suppress(NoSuchKeyError):  # none of ours: somebody laid it there
+                    if key.startswith(prefix) and (kept := self.look(key)):
+                        yield kept
 
     @contextmanager
     def open(self, key: str) -> Iterator[IO[bytes]]:

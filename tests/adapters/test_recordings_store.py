@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import io
 import itertools
@@ -111,8 +112,8 @@ def site() -> Iterator[LiveServer]:
 
 @pytest.fixture(scope="module")
 def bucket(s3: S3Server) -> str:
-    """One for all: each test has a folder of its own in it, and a server has room for few buckets."""
-    return s3.new_bucket()
+    """Each test has a folder of its own in it."""
+    return s3.shared_bucket
 
 
 def use_bucket(settings: Settings, server: S3Server, name: str, **more: Any) -> None:
@@ -166,6 +167,31 @@ def test_other_bytes_than_those_announced_are_refused(place: Place) -> None:
     assert place.send(link, b"sound", Content_Type="text/html").status == 403
     assert place.store.look(KEY) is None
     assert place.send(link, b"sound").status == 200
+
+
+def test_a_link_that_was_used_brings_nothing_else_in_the_place_of_what_came(place: Place) -> None:
+    """It holds for minutes more. Sent again by it, there is what was there; of a part the same."""
+    link = place.link(KEY, b"sound")
+    assert place.send(link, b"sound").status == 200
+    for other in (b"Sound", b"", b"soun", b"sounds"):
+        assert place.send(link, other).status in {400, 403, 413, 422}, other
+        digest = {"x-amz-checksum-sha256": base64.b64encode(hashlib.sha256(other).digest()).decode()}
+        assert place.send(link, other, **digest).status in {400, 403, 413, 422}, other
+    assert place.send(link, b"sound").status == 200
+    assert place.get(KEY).body == b"sound"
+
+
+def test_a_link_to_a_part_brings_nothing_else_in_the_place_of_what_came(place: Place) -> None:
+    upload = place.store.begin_parts(KEY, media_type=WEBM)
+    part = place.send_part(upload, 1, b"part")
+    link = place.store.part_link(KEY, upload, 1, size=4, sha256=sha256(b"part"), holds_s=60)
+    for other in (b"Part", b"par", b"parts"):
+        digest = {"x-amz-checksum-sha256": base64.b64encode(hashlib.sha256(other).digest()).decode()}
+        assert place.send(link, other).status in {400, 403, 413, 422}, other
+        assert place.send(link, other, **digest).status in {400, 403, 413, 422}, other
+    place.store.finish_parts(KEY, upload, [part])
+    assert place.send(link, b"part").status == 404, "the upload is over"
+    assert place.get(KEY).body == b"part"
 
 
 def test_parts_are_joined_by_number_in_whatever_order_they_came(place: Place) -> None:
@@ -367,7 +393,7 @@ def test_bytes_pass_between_browser_and_bucket_alone(settings: Settings, s3: S3S
 def test_what_is_written_is_encrypted_as_the_site_is_configured(
     settings: Settings, s3: S3Server, tmp_path: Path
 ) -> None:
-    bucket = s3.new_bucket()
+    bucket = s3.shared_bucket
     use_bucket(settings, s3, bucket, object_parameters={"ServerSideEncryption": "AES256"})
     place = Place(recordings_store(), s3.endpoint, is_bucket=True)
     (tmp_path / "ours").write_bytes(b"sound")
@@ -429,6 +455,21 @@ def test_a_link_that_leads_out_of_the_folder_is_not_followed(folder: FolderStore
         with pytest.raises(NoSuchKeyError):
             act()
     assert (tmp_path / "secret").exists()
+
+
+def test_what_is_none_of_ours_in_the_folder_is_left_alone_and_stops_nobody(folder: FolderStore, tmp_path: Path) -> None:
+    """A link that somebody laid there, and what file systems and editors put beside files."""
+    (tmp_path / "secret").write_text("ours")
+    assert receive(folder, send_link(folder, b"sound"), b"sound")
+    above = folder.path(KEY).parent
+    (above / "linked").symlink_to(tmp_path / "secret")
+    (above / "broken").symlink_to(tmp_path / "nowhere")
+    (above / "elsewhere").symlink_to(tmp_path, target_is_directory=True)
+    (above / ".DS_Store").write_text("x")
+    (above / "a copy of it").write_text("x")
+    assert [kept.key for kept in folder.under("")] == [KEY]
+    folder.remove(kept.key for kept in folder.under(""))
+    assert (tmp_path / "secret").read_text() == "ours"
 
 
 def test_links_of_an_earlier_secret_open_while_it_is_known(folder: FolderStore) -> None:

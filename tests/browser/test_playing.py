@@ -377,7 +377,7 @@ def test_without_javascript_it_plays_by_the_browsers_own_controls(
 
 
 def test_it_plays_from_a_bucket(open_page: OpenPage, tess: User, result: Result, s3: S3Server, settings: Any) -> None:
-    options = {"bucket_name": s3.new_bucket(), "endpoint_url": s3.endpoint, "region_name": s3.region}
+    options = {"bucket_name": s3.shared_bucket, "endpoint_url": s3.endpoint, "region_name": s3.region}
     options |= {"access_key": s3.key, "secret_key": s3.secret, "location": "recordings"}
     backend = {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
     settings.STORAGES = {**settings.STORAGES, "recordings": backend}

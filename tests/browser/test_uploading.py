@@ -49,7 +49,7 @@ def file(tmp_path: Path) -> Path:
 def store(s3: S3Server, settings: Settings, live_server: LiveServer) -> Iterator[FailingStore]:
     """The bucket, behind a proxy that answers 503, breaks off or is late when it is told to."""
     with failing_store(s3.endpoint) as between:
-        bucket = s3.new_bucket()
+        bucket = s3.shared_bucket
         rule = {"AllowedOrigins": [live_server.url], "AllowedMethods": ["PUT", "GET"], "AllowedHeaders": ["*"]}
         s3.client().put_bucket_cors(
             Bucket=bucket, CORSConfiguration={"CORSRules": [{**rule, "ExposeHeaders": ["ETag"]}]}

@@ -19,12 +19,6 @@ from tests.s3 import S3Server
 from .uploading import SMALLEST, Page
 
 
-@pytest.fixture(scope="session")
-def bucket_of_uploads(s3: S3Server) -> str:
-    """One for all: a server has room for few."""
-    return s3.new_bucket()
-
-
 @pytest.fixture(params=["folder", "bucket"])
 def part_size(
     request: pytest.FixtureRequest, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -34,8 +28,8 @@ def part_size(
     if request.param == "folder":
         use_folder(settings, tmp_path / "recordings")
     else:
-        server = request.getfixturevalue("s3")
-        use_bucket(settings, server, request.getfixturevalue("bucket_of_uploads"))
+        server: S3Server = request.getfixturevalue("s3")
+        use_bucket(settings, server, server.shared_bucket)
     size = 10 if request.param == "folder" else SMALLEST
     monkeypatch.setattr(beginning, "PART_BYTES", size)
     return size

@@ -61,7 +61,7 @@ def store(_folders_of_the_test: None) -> Store:
 def any_store(request: pytest.FixtureRequest, settings: Settings, _folders_of_the_test: None) -> Store:
     if request.param == "bucket":
         server: S3Server = request.getfixturevalue("s3")
-        use_bucket(settings, server, server.new_bucket())
+        use_bucket(settings, server, server.shared_bucket)
     return recordings_store()
 
 

@@ -220,7 +220,7 @@ def test_it_reaches_parts_on_their_way_and_every_object_in_both_stores(
 ) -> None:
     if kind == "bucket":
         server = request.getfixturevalue("s3")
-        use_bucket(settings, server, server.new_bucket())
+        use_bucket(settings, server, server.shared_bucket)
     store = recordings_store()
     file = tmp_path / "sound"
     file.write_bytes(b"sound")

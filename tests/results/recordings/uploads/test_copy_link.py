@@ -43,6 +43,7 @@ VIDEO = b"HTTP/1.1 200 OK\r\nContent-Type: video/mp4\r\n"
 @pytest.fixture(autouse=True)
 def _known_hosts(settings: Settings, tmp_path: Path) -> None:
     use_folder(settings, tmp_path / "recordings")
+    settings.VAR_DIR = tmp_path  # tests that run at the same time copy into it, too
     settings.RECORDING_HOSTS = Hosts.read(["files.example.org", "*.cdn.example.org", "127.0.0.1"])
     settings.OUTGOING_ALLOW = Allowed.read(["127.0.0.1"])
 
