@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid as uuids
 from dataclasses import asdict
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -18,7 +19,7 @@ from emma_eval.accounts.by_the_minute import at_most
 from emma_eval.accounts.roles import OPENED_OR_SENT, UserRequest, for_members
 from emma_eval.adapters.recordings import StoreError
 
-from ..models import Recording, RecordingNote, Result
+from ..models import Recording, RecordingNote, RecordingState, Result
 from ..recordings.making.try_again import try_again
 from ..recordings.player.align_recording import TooFarError, align_recording
 from ..recordings.player.captions import Cue, UnreadableCaptionsError
@@ -44,11 +45,18 @@ class SeeOther(HttpResponseRedirect):
 @for_members
 @require_safe
 def recording(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
-    """The recording's own page, whatever state it is in; for htmx, how far it is."""
+    """The recording's own page, whatever state it is in; for htmx, how far it is.
+
+    On its own page nothing can have been typed while it waits: there it shows by itself once it is ready.
+    """
     found = _seen(request, uuid)
-    if is_for_a_part(request):
-        return render(request, "results/player.html#waiting", {"recording": found, "is_asked_again": True})
-    return _page(request, found)
+    if not is_for_a_part(request):
+        return _page(request, found)
+    response = render(request, "results/player.html#waiting", {"recording": found})
+    is_over = found.state not in {RecordingState.WORKING, RecordingState.RECEIVING}
+    if is_over and urlsplit(request.headers.get("HX-Current-URL", "")).path == request.path:
+        response["HX-Refresh"] = "true"
+    return response
 
 
 @never_cache

@@ -230,10 +230,11 @@ function showPlaying() {
 
 let told = "";
 function show() {
-  const share = lastsMs ? (position / lastsMs) * 100 : 0;
-  part("played").style.inlineSize = `${share}%`;
+  keepInView();
+  part("played").style.inlineSize = `${Math.min(100, Math.max(0, shareOf(position)))}%`;
   setText(part("at-now"), `${clock(position)} / ${clock(lastsMs)}`);
   showAlign();
+  showNotePlace();
   const words = `${inWords(position)} of ${inWords(lastsMs)}`;
   if (words === told) return;
   told = words;
@@ -243,6 +244,40 @@ function show() {
 }
 
 // --- the timeline ----------------------------------------------------------------------------------------------
+
+// What of the recording is in sight: all of it, or a minute that goes along with the place.
+const MINUTE_MS = 60_000;
+const LONG_MS = 90_000;
+const view = { from: 0, lasts: Math.max(1, lastsMs) };
+const shareOf = (at) => ((clamp(at) - view.from) / view.lasts) * 100;
+const inView = ({ at, to }) => (to || at) >= view.from && at <= view.from + view.lasts;
+
+function see(from, lasts) {
+  view.lasts = Math.max(1, lasts);
+  view.from = Math.min(Math.max(0, from), Math.max(0, lastsMs - lasts));
+  showView();
+  drawAll();
+}
+
+// Where it leaves what is in sight, that goes on by most of itself: a quarter of it stays behind.
+function keepInView() {
+  if (!inView({ at: position })) see(position - view.lasts / 4, view.lasts);
+}
+
+function zoom() {
+  if (lastsMs < LONG_MS) return;
+  const isClose = view.lasts < lastsMs;
+  isClose ? see(0, lastsMs) : see(position - MINUTE_MS / 2, MINUTE_MS);
+  setText(part("zoom-words"), isClose ? "Show one minute" : "Show all of it");
+  show();
+}
+
+function showView() {
+  setText(part("view-from"), clock(view.from));
+  setText(part("view-to"), clock(view.from + view.lasts));
+  const wave = part("wave");
+  if (buckets) wave.setAttribute("viewBox", `${(view.from / lastsMs) * buckets} 0 ${(view.lasts / lastsMs) * buckets} ${sidesShown * 100}`);
+}
 
 const draw = (name, attributes) => {
   const element = document.createElementNS(SVG, name);
@@ -257,6 +292,8 @@ function outline(levels, middle) {
   return `M${up.join("L")}L${down.join("L")}Z`;
 }
 
+let buckets = 0; // as many as the waveform is drawn from
+let sidesShown = 1;
 async function drawWave() {
   if (!dataset.peaks) { noWave("There is no waveform of this recording."); return; }
   let sides;
@@ -272,9 +309,10 @@ async function drawWave() {
   if ("emmaFirst" in dataset) sides = [sides[1], sides[0]];
   // Where it is not known whose the sides are, they are one.
   if (sides.length === 2 && root.querySelector(".lane-only")) sides = [sides[0].map((level, at) => Math.max(level, sides[1][at]))];
-  const wave = part("wave");
-  wave.setAttribute("viewBox", `0 0 ${Math.max(1, sides[0].length - 1)} ${sides.length * 100}`);
-  wave.replaceChildren(...sides.map((levels, side) => draw("path", { d: outline(levels, side * 100 + 50), class: sides.length === 2 ? `side-${side + 1}` : "side-only" })));
+  buckets = Math.max(1, sides[0].length - 1);
+  sidesShown = sides.length;
+  showView();
+  part("wave").replaceChildren(...sides.map((levels, side) => draw("path", { d: outline(levels, side * 100 + 50), class: sides.length === 2 ? `side-${side + 1}` : "side-only" })));
 }
 
 function noWave(words) {
@@ -283,7 +321,7 @@ function noWave(words) {
 }
 
 const marks = (kinds) => [...root.querySelectorAll("a[data-kind]")].filter((link) => kinds.includes(link.dataset.kind)).map((link) => ({ at: Number(link.dataset.at), to: Number(link.dataset.to), kind: link.dataset.kind, words: link.dataset.words, number: link.dataset.number }));
-const left = (at) => `${(clamp(at) / lastsMs) * 100}%`;
+const left = (at) => `${shareOf(at)}%`;
 const POINT_PX = 24;
 const MOST_ROWS = 3;
 
@@ -292,7 +330,7 @@ function rowsOf(points, width) {
   const ends = [];
   const placed = [];
   for (const point of points) {
-    const px = (point.at / lastsMs) * width;
+    const px = (shareOf(point.at) / 100) * width;
     const row = ends.findIndex((end) => px - end >= POINT_PX);
     if (row < 0 && ends.length >= MOST_ROWS) { placed.findLast((each) => each.row === MOST_ROWS - 1).also.push(point); continue; }
     const chosen = row < 0 ? ends.length : row;
@@ -305,7 +343,7 @@ function rowsOf(points, width) {
 function drawPoints() {
   const box = part("points");
   const had = box.contains(document.activeElement) ? document.activeElement.dataset.at : null;
-  const all = marks(["moment", "note"]).sort((one, other) => one.at - other.at);
+  const all = marks(["moment", "note"]).filter(inView).sort((one, other) => one.at - other.at);
   const { placed, count } = rowsOf(all, box.clientWidth || 600);
   box.hidden = !placed.length;
   box.style.blockSize = `${count * POINT_PX}px`;
@@ -324,7 +362,7 @@ function drawPoints() {
 
 function drawCuts() {
   for (const old of slider.querySelectorAll(".cut")) old.remove();
-  slider.append(...marks(["cut"]).map(({ at }) => {
+  slider.append(...marks(["cut"]).filter(inView).map(({ at }) => {
     const cut = document.createElement("span");
     cut.className = "cut";
     cut.style.insetInlineStart = left(at);
@@ -337,9 +375,9 @@ function drawEvents() {
   const lane = part("events");
   const all = marks(Object.keys(EVENT_ROWS));
   lane.toggleAttribute("hidden", !all.length);
-  lane.setAttribute("viewBox", `0 0 ${lastsMs} 18`);
-  const least = lastsMs / 500; // what is shorter could not be seen
-  lane.replaceChildren(...all.map(({ at, to, kind }) => draw("rect", { x: at, width: Math.max(least, to - at), y: EVENT_ROWS[kind] * 6 + 0.5, height: 5, class: `event-${kind}` })));
+  lane.setAttribute("viewBox", `${view.from} 0 ${view.lasts} 18`);
+  const least = view.lasts / 500; // what is shorter could not be seen
+  lane.replaceChildren(...all.filter(inView).map(({ at, to, kind }) => draw("rect", { x: at, width: Math.max(least, to - at), y: EVENT_ROWS[kind] * 6 + 0.5, height: 5, class: `event-${kind}` })));
 }
 
 function tip(words, at) {
@@ -348,14 +386,14 @@ function tip(words, at) {
   if (!words) return;
   setText(box, words);
   const room = part("timeline").clientWidth - box.offsetWidth;
-  box.style.insetInlineStart = `${Math.max(0, Math.min(room, (clamp(at) / lastsMs) * part("timeline").clientWidth - box.offsetWidth / 2))}px`;
+  box.style.insetInlineStart = `${Math.max(0, Math.min(room, (shareOf(at) / 100) * part("timeline").clientWidth - box.offsetWidth / 2))}px`;
 }
 
-const atPointer = (event) => { const box = slider.getBoundingClientRect(); return clamp(((event.clientX - box.left) / box.width) * lastsMs); };
+const atPointer = (event) => { const box = slider.getBoundingClientRect(); return clamp(view.from + Math.min(1, Math.max(0, (event.clientX - box.left) / box.width)) * view.lasts); };
 
 function tipAt(event) {
   const at = atPointer(event);
-  const near = (lastsMs / slider.clientWidth) * 3;
+  const near = (view.lasts / slider.clientWidth) * 3;
   const here = marks([...Object.keys(EVENT_ROWS), "cut"]).filter((each) => at >= each.at - near && at <= (each.to || each.at) + near);
   tip([clock(at), ...here.slice(0, 3).map((each) => each.words)].join(" · "), at);
 }
@@ -488,7 +526,14 @@ function showCaptions() {
 
 // --- what is added while listening ---------------------------------------------------------------------------------
 
-root.addEventListener("focusin", ({ target }) => { if (target.matches("[data-note-words]") && !target.value) part("note-at").value = clock(position); });
+// A note is for where it was when its field was entered, unless another place was typed.
+function showNotePlace(isTaken = false) {
+  const [at, words] = [part("note-at"), part("note-words")];
+  if (at.dataset.typed || at.hasAttribute("aria-invalid") || words.value) return;
+  if (isTaken || ![at, words].includes(document.activeElement)) at.value = clock(position);
+}
+root.addEventListener("focusin", ({ target }) => { if (target.matches("[data-note-words]")) showNotePlace(true); });
+root.addEventListener("input", ({ target }) => { if (target.matches("[data-note-at]")) target.dataset.typed = target.value; });
 // Where it is now is where a moment is, unless another place was typed.
 let isTyped = false;
 function showAlign() {
@@ -506,13 +551,14 @@ root.addEventListener("keydown", (event) => {
 });
 
 function note() {
-  part("note-at").value = clock(position);
+  delete part("note-at").dataset.typed;
   part("note-words").focus();
+  showNotePlace(true);
 }
 
 // --- buttons and keys -------------------------------------------------------------------------------------------------
 
-const ACTS = { toggle, share, captions: showCaptions, back: () => by(-10_000), on: () => by(10_000), before: () => toMoment(-1), next: () => toMoment(1) };
+const ACTS = { toggle, share, zoom, captions: showCaptions, back: () => by(-10_000), on: () => by(10_000), before: () => toMoment(-1), next: () => toMoment(1) };
 root.addEventListener("click", ({ target }) => ACTS[target.closest("[data-act]")?.dataset.act]?.());
 part("speed").addEventListener("change", takeSpeed);
 media.addEventListener("click", () => { if (media instanceof HTMLVideoElement) toggle(); });
@@ -527,7 +573,7 @@ if (root.contains(dialog)) {
   part("show-keys").addEventListener("click", () => dialog.showModal());
 }
 
-const KEYS = { " ": toggle, k: toggle, j: ACTS.back, l: ACTS.on, m: ACTS.next, M: ACTS.before, "<": () => setSpeed(-1), ">": () => setSpeed(1), ",": () => step(-1), ".": () => step(1), n: note };
+const KEYS = { " ": toggle, k: toggle, j: ACTS.back, l: ACTS.on, m: ACTS.next, M: ACTS.before, "<": () => setSpeed(-1), ">": () => setSpeed(1), z: zoom, ",": () => step(-1), ".": () => step(1), n: note };
 if (root.contains(dialog)) KEYS["?"] = () => dialog.showModal();
 const TYPED_IN = "textarea, select, [contenteditable], input:not([type=radio], [type=checkbox])";
 const PRESSED_BY_SPACE = "button, a, summary, input, video, audio";
@@ -548,6 +594,7 @@ const drawAll = () => { drawPoints(); drawCuts(); drawEvents(); };
 
 media.removeAttribute("controls");
 part("desk").hidden = false;
+root.querySelector("[data-act=zoom]").hidden = lastsMs < LONG_MS;
 position = clamp(Number(dataset.beginsAtMs ?? 0));
 seek(position);
 drawAll();

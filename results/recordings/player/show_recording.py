@@ -26,6 +26,7 @@ from .show_figures import Measured, show_figures
 from .withhold_notes import notes_shown_to
 
 MOST_GAP_MS = 500  # joined without a gap that anybody would hear
+LATE_END_MS = 2_000  # people end the recording and the call with two presses
 
 
 @dataclass(frozen=True)
@@ -59,13 +60,20 @@ class ShownNote(Place):
 
 @dataclass(frozen=True)
 class Cut(Place):
-    """Here the recording goes on after something of the call that it lacks."""
+    """Here the recording lacks something of the call, from `call_ms` on; `is_end`: it does not go on after it."""
 
     lacks_ms: int
+    call_ms: int
+    is_end: bool = False
 
     @property
     def words(self) -> str:
-        return f"{say_duration(self.lacks_ms)} of the call were not recorded"
+        lacks = say_duration(self.lacks_ms)
+        if self.is_end:
+            return f"The last {lacks} of the call were not recorded"
+        if not self.call_ms:
+            return f"The first {lacks} of the call were not recorded"
+        return f"{lacks} of the call were not recorded, from {as_clock(self.call_ms)} on the call clock"
 
 
 @dataclass(frozen=True)
@@ -145,12 +153,13 @@ def show_recording(
     user: User, recording: Recording, *, note_form: NoteForm | None = None, align_fault: str = "", words: str = ""
 ) -> Player:
     """Gather what is shown; `recording` must be one that `user` may see. Whoever is shown the player has its links."""
+    call = _call_of(user, recording)
     return Player(
         recording=recording,
         links=give_links(recording, user) if recording.is_playable else None,
-        moments=_moments_on(user, recording),
+        moments=_moments_on(recording, call),
         notes=[_shown(note, user) for note in notes_shown_to(user, recording)],
-        cuts=_cuts_in(recording),
+        cuts=_cuts_in(recording, call),
         measured=_measured(recording),
         note_form=note_form if note_form is not None else NoteForm(None, recording),
         may_change=may_change(user, recording),
@@ -163,18 +172,22 @@ def show_recording(
 
 def moments_of(user: User, recording: Recording) -> list[Moment]:
     """Those marked on its call that stand, for whoever may know all of the call."""
-    calls = Call.objects.visible_to(user).filter(tester=recording.tester_id, uuid=recording.call_uuid)
-    call = calls.first()
+    call = _call_of(user, recording)
     return list(call.moments.standing()) if call else []
 
 
-def _moments_on(user: User, recording: Recording) -> list[ShownMoment]:
-    if not recording.is_playable:
+def _call_of(user: User, recording: Recording) -> Call | None:
+    calls = Call.objects.visible_to(user).filter(tester=recording.tester_id, uuid=recording.call_uuid)
+    return calls.first()
+
+
+def _moments_on(recording: Recording, call: Call | None) -> list[ShownMoment]:
+    if call is None or not recording.is_playable:
         return []
     lasts_ms = recording.duration_ms or 0
     return [
         ShownMoment(min(recording.file_ms(each.at_ms), lasts_ms), each, _is_recorded(recording, each.at_ms))
-        for each in moments_of(user, recording)
+        for each in call.moments.standing()
     ]
 
 
@@ -188,17 +201,21 @@ def _shown(note: RecordingNote, user: User) -> ShownNote:
     return ShownNote(note.at_ms, note, note.by_id == user.pk)
 
 
-def _cuts_in(recording: Recording) -> list[Cut]:
-    """Where segments were joined, and what of the call clock lies between them; the first may begin late, too."""
+def _cuts_in(recording: Recording, call: Call | None) -> list[Cut]:
+    """Where segments were joined, and what of the call clock lies between them; the first may begin late, and the last
+    end before the call did."""
     cuts = []
     goes_on_at = 0
     for each in recording.segments:
         if each["call_ms"] - goes_on_at > MOST_GAP_MS:
-            cuts.append(Cut(int(each["file_ms"]), int(each["call_ms"] - goes_on_at)))
+            cuts.append(Cut(int(each["file_ms"]), int(each["call_ms"] - goes_on_at), int(goes_on_at)))
         goes_on_at = each["call_ms"] + each["lasts_ms"]
+    lacks_ms = int((call.ended_at_ms or 0) - goes_on_at) if call and recording.segments else 0
+    if lacks_ms > LATE_END_MS:
+        cuts.append(Cut(recording.duration_ms or 0, lacks_ms, int(goes_on_at), is_end=True))
     return cuts
 
 
 def _measured(recording: Recording) -> Measured | None:
     figures = CallFigures.objects.filter(recording=recording).first() if recording.is_playable else None
-    return show_figures(figures, recording) if figures else None
+    return show_figures(figures) if figures else None

@@ -170,7 +170,19 @@ def test_how_far_it_is_is_asked_for_until_it_is_told(tester_client: Client, reco
     waiting = tester_client.get(at(recording), headers={"HX-Request": "true"}).text
     assert "hx-get" in waiting
     Recording.objects.update(state=RecordingState.READY)
-    assert "hx-get" not in tester_client.get(at(recording), headers={"HX-Request": "true"}).text
+    ready = tester_client.get(at(recording), headers={"HX-Request": "true"})
+    assert "hx-get" not in ready.text
+    assert "HX-Refresh" not in ready.headers
+
+
+def test_on_its_own_page_it_shows_by_itself_once_it_is_ready(tester_client: Client, recording: Recording) -> None:
+    asked = {"HX-Request": "true", "HX-Current-URL": f"http://testserver{at(recording)}?t=3"}
+    Recording.objects.update(state=RecordingState.WORKING)
+    assert "HX-Refresh" not in tester_client.get(at(recording), headers=asked).headers
+    Recording.objects.update(state=RecordingState.READY)
+    assert tester_client.get(at(recording), headers=asked)["HX-Refresh"] == "true"
+    elsewhere = {**asked, "HX-Current-URL": "http://testserver/review/7/"}
+    assert "HX-Refresh" not in tester_client.get(at(recording), headers=elsewhere).headers
 
 
 def test_one_without_results_says_who_sees_it(tester: User, tester_client: Client) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import uuid
+from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from emma_eval.accounts.models import User
+from emma_eval.scoring.turns import Event, Kind, Who
 from results.models import CallFigures, Recording, RecordingState, Result
-from results.recordings.player.show_figures import show_figures
+from results.recordings.kept_events import read_event, write_event
+from results.recordings.player.show_figures import KINDS, show_figures
 from results.recordings.player.show_recording import recordings_beside, show_recording
 from tests import make
 
@@ -28,7 +32,9 @@ def result(tester: User) -> Result:
 def test_moments_stand_where_they_are_found_and_gaps_are_told(tester: User, result: Result) -> None:
     shown = show_recording(tester, make.recording(tester, result.call_uuid, segments=JOINED))
     assert [each.at_ms for each in shown.moments] == [30_500, 49_000, 79_500]
-    assert [(cut.at_ms, cut.words) for cut in shown.cuts] == [(40_000, "12.0 s of the call were not recorded")]
+    assert [(cut.at_ms, cut.words) for cut in shown.cuts] == [
+        (40_000, "12.0 s of the call were not recorded, from 0:40 on the call clock")
+    ]
 
 
 def test_a_moment_in_a_gap_is_said_not_to_be_recorded(tester: User, result: Result) -> None:
@@ -41,7 +47,15 @@ def test_a_moment_in_a_gap_is_said_not_to_be_recorded(tester: User, result: Resu
 def test_a_recording_that_begins_late_says_so(tester: User, result: Result) -> None:
     begins = [{"file_ms": 0, "call_ms": 8_000, "lasts_ms": 90_000}]
     shown = show_recording(tester, make.recording(tester, result.call_uuid, segments=begins))
-    assert [(cut.at_ms, cut.lacks_ms) for cut in shown.cuts] == [(0, 8_000)]
+    assert [(cut.at_ms, cut.words) for cut in shown.cuts] == [(0, "The first 8.0 s of the call were not recorded")]
+
+
+def test_a_recording_that_ends_before_its_call_says_so(tester: User, result: Result) -> None:
+    recording = make.recording(tester, result.call_uuid, segments=JOINED[:1], duration_ms=40_000)
+    (cut,) = show_recording(tester, recording).cuts
+    assert (cut.at_ms, cut.words) == (40_000, "The last 1 min 0 s of the call were not recorded")
+    recording.segments = [{"file_ms": 0, "call_ms": 0, "lasts_ms": 98_500}]
+    assert show_recording(tester, recording).cuts == []
 
 
 def test_the_offset_moves_all_moments_alike(tester: User, result: Result) -> None:
@@ -77,19 +91,32 @@ def figures(recording: Recording, **fields: object) -> CallFigures:
     return CallFigures.objects.create(recording=recording, edition=1, measured_at=timezone.now(), **fields)
 
 
-def event(kind: str, who: str, from_ms: int, to_ms: int, **more: object) -> dict[str, object]:
-    return {"kind": kind, "who": who, "from_ms": from_ms, "to_ms": to_ms, "from": "one end", "to": "the other", **more}
+def event(kind: Kind, who: Who, from_ms: int, to_ms: int, value_ms: int, yielded: Who | None = None) -> dict[str, Any]:
+    return write_event(Event(kind, who, from_ms, to_ms, "one end", "the other", value_ms, yielded))
+
+
+@pytest.mark.parametrize("yielded", [None, *Who])
+@pytest.mark.parametrize("kind", Kind)
+def test_an_event_is_read_as_it_was_written(kind: Kind, yielded: Who | None) -> None:
+    kept = event(kind, Who.EMMA, 1_000, 1_640, -640, yielded)
+    again = read_event(json.loads(json.dumps(kept)))
+    assert write_event(again) == kept
+    assert (again.kind, again.yielded, again.from_point) == (kind, yielded, "one end")
+
+
+def test_each_kind_of_event_has_its_words() -> None:
+    assert set(KINDS) == set(Kind)
 
 
 def test_figures_are_said_with_their_n_and_lead_to_their_events(tester: User) -> None:
     recording = make.recording(tester, uuid.uuid4())
     events = [
-        event("reply", "emma", 1_000, 1_640, value_ms=640),
-        event("reply", "emma", 5_000, 5_200, value_ms=-200),
-        event("overlap", "tester", 9_000, 9_400, value_ms=400, yielded="emma"),
+        event(Kind.REPLY, Who.EMMA, 1_000, 1_640, 640),
+        event(Kind.REPLY, Who.EMMA, 5_000, 5_200, -200),
+        event(Kind.OVERLAP, Who.TESTER, 9_000, 9_400, 400, Who.EMMA),
     ]
     about = {"turn_count": 2, "latency_median_ms": 220, "overlap_count": 1, "yield_count": 1, "yield_median_ms": None}
-    shown = show_figures(figures(recording, events=events, **about), recording)
+    shown = show_figures(figures(recording, events=events, **about))
     by_label = {figure.label: figure for figure in shown.figures}
     assert by_label["Reply latency, median"].words == "220 ms"
     assert by_label["Reply latency, median"].beside == "n = 2 replies"
@@ -102,5 +129,5 @@ def test_figures_are_said_with_their_n_and_lead_to_their_events(tester: User) ->
 
 def test_what_is_unmeasured_says_why(tester: User) -> None:
     recording = make.recording(tester, uuid.uuid4())
-    shown = show_figures(figures(recording, unmeasured_because="Both sides are in one track."), recording)
+    shown = show_figures(figures(recording, unmeasured_because="Both sides are in one track."))
     assert (shown.unmeasured_because, shown.figures) == ("Both sides are in one track.", [])
