@@ -499,6 +499,11 @@ class Proxy:
             process.terminate()
             process.wait(timeout=20)
 
+    def said(self) -> str:
+        """What it wrote of requests: of all that were answered, and of those that failed."""
+        written = [self.folder / name for name in ("log", "access")]
+        return "".join(path.read_text() for path in written if path.exists())
+
     def link(self, host: str = "emma.example.org") -> http.client.HTTPSConnection:
         stranger = ssl.create_default_context(cafile=str(self.folder / "chain.pem"))
         link = http.client.HTTPSConnection(host, self.port, timeout=30, context=stranger)
@@ -531,7 +536,7 @@ class Nginx(Proxy):
         written = self.folder / "nginx.conf"
         written.write_text(
             f"{user} daemon off; pid {self.folder}/pid; error_log stderr; worker_processes 1;"
-            f"events {{}} http {{ access_log off; {kept} {shipped} }}"
+            f"events {{}} http {{ access_log {self.folder}/access; {kept} {shipped} }}"
         )
         return [str(self.program), "-e", "stderr", "-p", str(self.folder), "-c", str(written)]
 
@@ -546,7 +551,7 @@ class Caddy(Proxy):
         here = f"{{\n\tbind 127.0.0.1\n\ttls {self.chain} {self.key}"
         shipped = self.moved(
             (DEPLOY / "Caddyfile").read_text(),
-            ("\n{\n\tservers {", "\n{\n\tadmin off\n\tauto_https disable_redirects\n\tservers {"),
+            ("\n\tservers {", "\n\tadmin off\n\tauto_https disable_redirects\n\tservers {"),
             ("\nemma.example.org {", f"\nemma.example.org:{self.port} {here}"),
             ("\ns3.example.org {", f"\ns3.example.org:{self.port} {here}"),
         )
@@ -703,6 +708,23 @@ def test_a_signed_link_into_the_bucket_opens_through_nginx_and_no_other_does(ser
     answer = nginx.ask("GET", f"{link.path}?{link.query}", host="s3.example.org")
     assert (answer.status, answer.read()) == (200, b"row")
     assert nginx.ask("GET", link.path, host="s3.example.org").status == 403
+
+
+@pytest.mark.parametrize("name", PROXIES)
+def test_no_link_to_a_recording_stands_in_a_log_of_the_proxy(name: str, tmp_path: Path) -> None:
+    """Whoever reads logs could use it for some minutes: also where the site or the bucket is down or breaks off."""
+    down = find_free()
+    links = [("emma.example.org", "/kept/SECRET.SECRET/"), ("s3.example.org", "/emma-eval/x?X-Amz-Signature=SECRET")]
+    with proxy_before(name, tmp_path, down, down) as proxy:
+        for host, link in links:
+            for method in ("GET", "PUT"):
+                assert proxy.ask(method, link, host=host, headers={"Content-Length": "0"}).status == 502
+        assert proxy.ask("GET", "/scripts/").status == 502
+        assert comes_true(lambda: "/scripts/" in proxy.said())
+        if name == "nginx":  # the other waits for what was announced
+            assert proxy.ask("PUT", links[0][1], headers={"Content-Length": "120000000"}).status == 413
+    assert "SECRET" not in proxy.said()
+    assert "/scripts/" in proxy.said()
 
 
 def test_exports_are_passed_on_as_they_come() -> None:
