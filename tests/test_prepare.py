@@ -69,11 +69,3 @@ def test_a_wrong_number_of_threads_is_told_in_a_sentence_before_a_server_is_star
     assert told.returncode == 1
     assert "EMMA_WEB_THREADS is 'many': set it to a whole number from 1 to 1024." in told.stderr
     assert "Traceback" not in told.stderr
-
-
-def test_the_demo_teams_recordings_wait_for_the_worker_in_our_own_queue(tmp_path: Path) -> None:
-    told = prepared(tmp_path)
-    assert told.returncode == 0, told.stderr
-    assert "broker" not in told.stderr
-    assert len(list((tmp_path / "queue").iterdir())) >= 2
-    assert len(list((tmp_path / "recordings").iterdir())) >= 2

@@ -101,6 +101,8 @@ def test_it_starts_says_where_and_who_and_stops_whole(start: Callable[..., Site]
     with urllib.request.urlopen(f"{site.address}/account/login/") as page:
         assert "Content-Security-Policy" in page.headers
     assert (site.var / "secret_key").stat().st_mode & 0o777 == 0o600
+    assert "broker" not in site.said(), "what was prepared waits in a queue of our own"
+    site.wait_until(lambda: list((site.var / "recordings").glob("*/media.*")), within_s=60)
 
     again = subprocess.run([ROOT / "emma", "up"], env=site.environment, capture_output=True, text=True, check=False)
     assert again.returncode == 1

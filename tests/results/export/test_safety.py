@@ -82,7 +82,7 @@ def test_moments_of_a_call_on_which_safety_was_run_too_are_left_out(world: World
     """The everyday result of such a call is exported; what was marked on the call is not told."""
     hide(world)
     rows = read_json_lines(exported(world.client(Role.EVAL_TEAM.value), "jsonl", "script=bad-news-day"))
-    assert [(row["id"], row["moments"]) for row in rows] == [(world.result.pk, [])]
+    assert [row["moments"] for row in rows if row["id"] == world.result.pk] == [[]]
 
 
 def test_the_number_of_a_version_is_the_one_that_the_viewer_knows(world: World) -> None:
@@ -97,19 +97,22 @@ def test_the_number_of_a_version_is_the_one_that_the_viewer_knows(world: World) 
 
 
 def test_the_count_on_the_page_and_in_the_audit_trail_is_that_of_the_viewer(world: World) -> None:
+    open_to_all = Result.objects.count()
     hide(world)
     client = world.client(Role.MANAGER.value)
-    assert '<b class="figures">1 result</b>' in html_of(client.get(reverse("export_new")))
+    assert f'<b class="figures">{open_to_all} results</b>' in html_of(client.get(reverse("export_new")))
     exported(client, "csv")
-    assert AuditEntry.objects.get(action="exported results").details["rows"] == "1"
+    assert AuditEntry.objects.get(action="exported results").details["rows"] == str(open_to_all)
+    assert Result.objects.count() > open_to_all
 
 
 def test_a_file_made_in_the_background_leaves_it_out_too(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exports, "MOST_AT_ONCE", 0)
+    open_to_all = Result.objects.count()
     hide(world)
     made = work(ordered(world.client(Role.MANAGER.value)))
-    assert (made.total, made.rows, made.tells_of_safety) == (1, 1, False)
+    assert (made.total, made.rows, made.tells_of_safety) == (open_to_all, open_to_all, False)
     trained = work(ordered(world.client(Role.MANAGER.value, is_trained=True)))
-    assert trained.rows > 1
+    assert trained.rows > open_to_all
     assert trained.tells_of_safety
     assert Export.objects.visible_to(world.user(Role.MANAGER.value)).filter(pk=trained.pk).count() == 0
