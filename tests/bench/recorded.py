@@ -10,7 +10,9 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
+from emma_eval.scoring.turns import Event, Kind, Who
 from results.models import Origin, RecordingState, Sides
+from results.recordings.kept_events import write_event
 
 SEED = 20_262  # of their own: the results stay the rows that they were without recordings
 KEPT_FOR = timedelta(days=90)
@@ -65,5 +67,7 @@ def _heard(turns: int, from_ms: int) -> list[list[int]]:
     return [[begin, begin + TURN_MS // 3] for begin in begins]
 
 
-def _turn(rng: Random, at_ms: int) -> dict[str, object]:
-    return {"kind": "latency", "from_ms": at_ms, "to_ms": at_ms + rng.randint(200, 2_000)}
+def _turn(rng: Random, at_ms: int) -> dict[str, Any]:
+    lasts_ms = rng.randint(200, 2_000)
+    points = ("end of the tester's speech", "beginning of Emma's speech")
+    return write_event(Event(Kind.REPLY, Who.EMMA, at_ms, at_ms + lasts_ms, *points, lasts_ms))

@@ -409,7 +409,10 @@ def measured(recording: Recording) -> None:
         recording=recording,
         edition=1,
         measured_at=timezone.now(),
-        events=[dict(zip(named, event, strict=True)) for event in EVENTS],
+        events=[
+            {**dict(zip(named, event, strict=True)), "value_ms": event[3] - event[2], "yielded": None}
+            for event in EVENTS
+        ],
         turn_count=23,
         latency_median_ms=640,
         latency_p95_ms=2140,

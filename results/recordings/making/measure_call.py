@@ -6,15 +6,15 @@ or somebody says that the sides are others. A recording that can't be measured h
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.utils import timezone
 
-from emma_eval.scoring.turns import EDITION, Event, Segment, TurnFigures, Unmeasured, figures_of
+from emma_eval.scoring.turns import EDITION, Segment, TurnFigures, Unmeasured, figures_of
 
 from ...models import CallFigures, Recording, RecordingState, Sides
+from ..kept_events import write_event
 
 if TYPE_CHECKING:
     from emma_eval.adapters.speech import Voices
@@ -68,7 +68,7 @@ def _keep(recording: Recording, heard: dict[str, Any]) -> CallFigures:
         values |= {**nothing, "events": [], "unmeasured_because": found.because}
     else:
         columns = {name: getattr(found, name) for name in _COLUMNS}
-        values |= {**columns, "events": [_as_kept(event) for event in found.events], "unmeasured_because": ""}
+        values |= {**columns, "events": [write_event(event) for event in found.events], "unmeasured_because": ""}
     return CallFigures.objects.update_or_create(recording=recording, defaults=values)[0]
 
 
@@ -94,10 +94,3 @@ def _evidence(voices: Voices) -> dict[str, Any]:
         "copied": [round(share, 3) for share in voices.copied],
         "floor_db": list(voices.floor_db),
     }
-
-
-def _as_kept(event: Event) -> dict[str, Any]:
-    """As it is kept and read by pages: `from` and `to` name its two points."""
-    kept = asdict(event)
-    kept["from"], kept["to"] = kept.pop("from_point"), kept.pop("to_point")
-    return kept

@@ -5,39 +5,51 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from emma_eval.scoring.turns import Event, Kind, Who
+
 from ...figures import say_share
-from ...models import CallFigures, Recording, as_clock
+from ...models import CallFigures, as_clock
+from ..kept_events import read_event
 from .clocks import as_fine_clock, as_seconds, say_duration
 
 MOST_LISTED = 200
-# Each kind of event of scoring/turns.py, as it is called and explained beside the waveform, the first told first.
+# Each kind of event as it is called and explained beside the waveform, the first told first.
 KINDS = {
-    "reply": ("Replies", "from the end of the tester’s speech to the beginning of Emma’s"),
-    "silence": ("Silences over 3 s", "nobody is heard"),
-    "overlap": ("Overlaps", "both are heard, one came in on the other"),
-    "monologue": ("Longest monologue", "Emma’s longest turn"),
-    "early": ("Interruptions by Emma", "she began long before the tester’s end: no reply, so its timing is left out"),
-    "joined": ("Replies across a cut", "something was not recorded in between, so the timing is left out"),
-    "back_channel": ("Back-channels", "a short sound while the other goes on; it takes no turn"),
+    Kind.REPLY: ("Replies", "from the end of the tester’s speech to the beginning of Emma’s"),
+    Kind.SILENCE: ("Silences over 3 s", "nobody is heard"),
+    Kind.OVERLAP: ("Overlaps", "both are heard, one came in on the other"),
+    Kind.MONOLOGUE: ("Longest monologue", "Emma’s longest turn"),
+    Kind.EARLY: (
+        "Interruptions by Emma",
+        "long before the tester’s end: no reply, so its timing is left out",
+    ),
+    Kind.JOINED: ("Replies across a cut", "something was not recorded in between, so the timing is left out"),
+    Kind.BACK_CHANNEL: ("Back-channels", "a short sound while the other goes on; it takes no turn"),
 }
-
-
-_NAMES = {"tester": "the tester", "emma": "Emma", "": ""}
+_NAMES = {Who.TESTER: "the tester", Who.EMMA: "Emma"}
 
 
 @dataclass(frozen=True)
 class ShownEvent:
     """Something that was measured, between two end points that are named."""
 
-    kind: str
-    label: str
-    who: str
-    yielded: str
-    value_ms: int
-    from_ms: int
-    to_ms: int
-    from_words: str
-    to_words: str
+    event: Event
+
+    @property
+    def kind(self) -> Kind:
+        return self.event.kind
+
+    @property
+    def label(self) -> str:
+        return KINDS[self.kind][0]
+
+    @property
+    def from_ms(self) -> int:
+        return self.event.from_ms
+
+    @property
+    def to_ms(self) -> int:
+        return self.event.to_ms
 
     @property
     def at(self) -> str:
@@ -54,22 +66,24 @@ class ShownEvent:
     @property
     def lasts(self) -> str:
         """What was measured; a reply that began before the other had ended is so much early."""
-        return say_duration(self.value_ms) if self.value_ms >= 0 else f"{say_duration(-self.value_ms)} early"
+        value_ms = self.event.value_ms
+        return say_duration(value_ms) if value_ms >= 0 else f"{say_duration(-value_ms)} early"
 
     @property
     def by_whom(self) -> str:
         """Who came in on whom, and who yielded, where the kind alone does not say it."""
-        if self.kind == "overlap":
-            ended = f"{_NAMES[self.yielded]} yielded" if self.yielded else "both ended together"
-            return f"{_NAMES[self.who]} came in, {ended}"
-        return _NAMES[self.who] if self.kind == "back_channel" else ""
+        if self.kind == Kind.OVERLAP:
+            yielded = self.event.yielded
+            ended = f"{_NAMES[yielded]} yielded" if yielded else "both ended together"
+            return f"{_NAMES[self.event.who]} came in, {ended}"
+        return _NAMES[self.event.who] if self.kind == Kind.BACK_CHANNEL else ""
 
 
 @dataclass(frozen=True)
-class Kind:
+class EventsOfAKind:
     """The events of one kind: the longest of them, in the order of the recording; `total` says how many there are."""
 
-    key: str
+    key: Kind
     label: str
     meaning: str
     events: list[ShownEvent]
@@ -92,18 +106,17 @@ class Measured:
 
     unmeasured_because: str
     figures: list[Figure]
-    kinds: list[Kind]
+    kinds: list[EventsOfAKind]
     edition: int
     in_short: str = ""
 
 
-def show_figures(figures: CallFigures, recording: Recording) -> Measured:
-    """The figures of `recording` in words."""
+def show_figures(figures: CallFigures) -> Measured:
+    """The figures of a recording in words."""
     if not figures.is_measured:
         return Measured(figures.unmeasured_because, [], [], figures.edition)
-    return Measured(
-        *("", _figures_in_words(figures), _kinds_in(figures.events), figures.edition), in_short=_in_short(figures)
-    )
+    kinds = _kinds_in(map(read_event, figures.events))
+    return Measured("", _figures_in_words(figures), kinds, figures.edition, in_short=_in_short(figures))
 
 
 def _figures_in_words(figures: CallFigures) -> list[Figure]:
@@ -153,31 +166,14 @@ def _yields(figures: CallFigures) -> str:
     return f"Emma yielded in {figures.yield_count or 0}{after}"
 
 
-def _kinds_in(events: Iterable[dict[str, object]]) -> list[Kind]:
-    shown = [_event_of(each) for each in events]
-    return [_kind(key, [each for each in shown if each.kind == key]) for key in KINDS if _has(shown, key)]
+def _kinds_in(events: Iterable[Event]) -> list[EventsOfAKind]:
+    of_kind: dict[Kind, list[Event]] = {kind: [] for kind in KINDS}
+    for event in events:
+        of_kind[event.kind].append(event)
+    return [_shown(kind, found) for kind, found in of_kind.items() if found]
 
 
-def _has(shown: list[ShownEvent], key: str) -> bool:
-    return any(each.kind == key for each in shown)
-
-
-def _kind(key: str, events: list[ShownEvent]) -> Kind:
+def _shown(kind: Kind, events: list[Event]) -> EventsOfAKind:
     longest = sorted(events, key=lambda each: each.from_ms - each.to_ms)[:MOST_LISTED]
-    label, meaning = KINDS[key]
-    return Kind(key, label, meaning, sorted(longest, key=lambda each: each.from_ms), len(events))
-
-
-def _event_of(event: dict[str, object]) -> ShownEvent:
-    kind = str(event["kind"])
-    return ShownEvent(
-        kind=kind,
-        label=KINDS.get(kind, (kind, ""))[0],
-        who=str(event.get("who") or ""),
-        yielded=str(event.get("yielded") or ""),
-        value_ms=int(str(event.get("value_ms", int(str(event["to_ms"])) - int(str(event["from_ms"]))))),
-        from_ms=int(str(event["from_ms"])),
-        to_ms=int(str(event["to_ms"])),
-        from_words=str(event["from"]),
-        to_words=str(event["to"]),
-    )
+    in_order = sorted(longest, key=lambda each: each.from_ms)
+    return EventsOfAKind(kind, *KINDS[kind], [ShownEvent(each) for each in in_order], len(events))
