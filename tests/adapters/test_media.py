@@ -330,6 +330,18 @@ def test_a_recording_of_more_than_a_day_is_refused_whether_it_says_so_or_not(tmp
             take_in(path, tmp_path)
 
 
+@pytest.mark.parametrize(("picture", "sound", "odd"), [("snow", None, "snow"), (None, "tta", "tta")])
+def test_what_no_recorder_of_today_writes_is_given_to_no_decoder(
+    picture: str | None, sound: str | None, odd: str, tmp_path: Path
+) -> None:
+    """Old and rare decoders are where holes are found: the file is refused before one of them has seen a byte."""
+    kind = made.Kind("matroska", sound, picture)
+    path = write(tmp_path / "odd.mkv", kind, 2.0)
+    for act in (look_into, lambda path: take_in(path, tmp_path), lambda path: list(sound_of(path))):
+        with pytest.raises(BadMediaError, match=f"form that is not taken .{odd}"):
+            act(path)
+
+
 def test_a_file_with_hundreds_of_tracks_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "many.mkv"
     with av.open(str(media("ogg"))) as source, av.open(str(path), "w", format="matroska") as file:

@@ -18,11 +18,22 @@ DAMAGED = "The file is damaged or not whole: nothing in it can be played."
 TOO_LONG = "The recording says that it lasts more than 24 hours, which is more than we take."
 TOO_LARGE_A_PICTURE = "Its picture is larger than 8K, which is more than we take."
 TOO_MANY_STREAMS = "It holds more tracks than a recording has."
+ODD_CODEC = "Its {what} is in a form that is not taken ({codec}): save it as MP4 with H.264 and AAC and send that."
+# What phones, browsers, recorders and cameras write. FFmpeg has hundreds more, of games and of long ago, that hardly
+# anybody looks after: none of them is given what a stranger sent.
+DECODERS = frozenset(
+    "h264 hevc vp8 vp9 libvpx libvpx-vp9 av1 libdav1d mpeg4 mpeg1video mpeg2video h263 mjpeg prores dnxhd theora "
+    "qtrle rawvideo ffv1 "
+    "aac mp3 mp3float mp2 mp2float opus libopus vorbis flac alac ac3 eac3 amrnb amrwb libopencore_amrnb "
+    "libopencore_amrwb adpcm_ms adpcm_ima_wav adpcm_ima_qt pcm_s8 pcm_u8 pcm_s16le pcm_s16be pcm_s24le pcm_s24be "
+    "pcm_s32le pcm_s32be pcm_f32le pcm_f32be pcm_f64le pcm_f64be pcm_alaw pcm_mulaw".split()
+)
 _OPTIONS = {
     "protocol_whitelist": "file",
     "probesize": "5000000",
     "analyzeduration": "10000000",
     "max_streams": str(MOST_STREAMS),
+    "codec_whitelist": ",".join(sorted(DECODERS)),
     "fflags": "+genpts",
 }
 
@@ -51,6 +62,9 @@ def _refuse_what_is_too_much(container: InputContainer) -> None:
     for stream in container.streams.video:
         if max(stream.codec_context.width, stream.codec_context.height) > WIDEST_PX:
             raise BadMediaError(TOO_LARGE_A_PICTURE)
+    for what, track in (("picture", picture_track(container)), ("sound", sound_track(container))):
+        if track is not None and track.codec_context.codec.name not in DECODERS:
+            raise BadMediaError(ODD_CODEC.format(what=what, codec=track.codec_context.codec.canonical_name))
 
 
 def picture_track(container: InputContainer) -> Any | None:
