@@ -22,6 +22,8 @@ const REST_MS = 400; // longer than two taps of one finger are apart
 const ENDS_TOGETHER_WITHIN_MS = 1_000; // the sound and the picture of what was shared
 const MEDIA_TYPES = ["video/webm;codecs=vp8,opus", "video/webm;codecs=vp9,opus", "video/webm", "video/mp4"]; // VP8 first: it costs the call least
 
+// Chromium notes here that the page may not use the camera. It asks for none: the note comes with any picture, and changes
+// nothing.
 const SHARED = {
   video: { frameRate: { max: 30 }, width: { max: 1280 }, height: { max: 720 } },
   audio: { suppressLocalAudioPlayback: false, echoCancellation: false, noiseSuppression: false, autoGainControl: false },

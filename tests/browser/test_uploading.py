@@ -23,7 +23,7 @@ from tests import make
 from tests.adapters.test_recordings_store import use_bucket, use_folder
 from tests.browser.failing_store import FailingStore, failing_store
 from tests.browser.test_every_page import faults_of
-from tests.conftest import OpenPage
+from tests.conftest import OpenPage, sign_in
 from tests.s3 import S3Server
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -69,9 +69,9 @@ def open_form(page: Page, call: Call) -> None:
     )
 
 
-def choose(page: Page, file: Path) -> None:
+def choose(page: Page, file: Path, size: str = "28.6 MB") -> None:
     page.set_input_files("#file", file)
-    expect(page.locator("[data-chosen]")).to_contain_text("the call.mp4, 28.6 MB")
+    expect(page.locator("[data-chosen]")).to_contain_text(f"the call.mp4, {size}")
     page.get_by_label("Me on the left, Emma on the right").check()
     page.get_by_label("agreed to being recorded").check()
     page.get_by_role("button", name="Upload", exact=True).click()
@@ -136,13 +136,14 @@ def test_through_faults_and_a_closed_page_all_of_it_comes_to_the_bucket_and_noth
     assert there(recording, tmp_path) == file.read_bytes()
 
 
-def test_to_a_folder_with_a_pause_and_its_progress_is_spoken(
+def test_to_a_folder_with_a_pause_and_a_new_sign_in_and_its_progress_is_spoken(
     open_page: OpenPage,
     tess: User,
     call: Call,
     settings: Settings,
     file: Path,
     tmp_path: Path,
+    live_server: LiveServer,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     use_folder(settings, tmp_path / "recordings")
@@ -150,7 +151,7 @@ def test_to_a_folder_with_a_pause_and_its_progress_is_spoken(
     page = open_page(tess, width=360)
     slow = page.context.new_cdp_session(page)
     slow.send("Network.enable")
-    line = {"offline": False, "latency": 5, "downloadThroughput": -1, "uploadThroughput": 5_000_000}
+    line = {"offline": False, "latency": 5, "downloadThroughput": -1, "uploadThroughput": 3_000_000}
     slow.send("Network.emulateNetworkConditions", line)
     open_form(page, call)
     page.get_by_role("button", name="Upload", exact=True).click()
@@ -160,7 +161,8 @@ def test_to_a_folder_with_a_pause_and_its_progress_is_spoken(
     empty.touch()
     page.set_input_files("#file", empty)
     expect(page.locator("#file-error")).to_contain_text("0 bytes")
-    choose(page, file)
+    file.write_bytes(file.read_bytes()[:12_000_000])
+    choose(page, file, "11.4 MB")
     wait_for(page, 30)
     expect(page.locator("[data-figures]")).to_contain_text("a second")
     expect(page.locator("[data-figures]")).to_contain_text("left")
@@ -171,19 +173,31 @@ def test_to_a_folder_with_a_pause_and_its_progress_is_spoken(
     page.wait_for_timeout(600)
     assert abs(int(page.locator("[data-percent]").inner_text().split()[0]) - int(stood.split()[0])) < 15
     assert "Paused" in spoken(page)
+    page.context.clear_cookies()
+    page.get_by_role("button", name="Go on").click()
+    expect(page.locator("[data-state]")).to_contain_text("You are signed out.")
+    sign_in(page.context, tess, live_server.url)
+    page.context.new_page().goto("/todo/")  # with which comes another token
     page.get_by_role("button", name="Go on").click()
     page.wait_for_url("**/recordings/*-*/", timeout=30_000)
     recording = Recording.objects.get()
     assert there(recording, tmp_path) == file.read_bytes()
 
 
-def test_what_was_begun_is_given_up_by_its_page(
+def test_what_broke_off_for_good_is_begun_anew_and_what_was_begun_is_given_up_by_its_page(
     open_page: OpenPage, tess: User, call: Call, settings: Settings, file: Path, tmp_path: Path
 ) -> None:
     use_folder(settings, tmp_path / "recordings")
     page = open_page(tess)
     page.route("**/kept/**", lambda route: None)  # nothing ever arrives
+    page.route("**/parts/", lambda route: route.fulfill(status=410, json={"error": "over", "message": "It is gone."}))
     open_form(page, call)
+    choose(page, file)
+    expect(page.get_by_role("alert")).to_contain_text("The upload broke off")
+    expect(page.locator("#file-error")).to_have_text("It is gone.")
+    expect(page.locator("[data-chosen]")).to_have_text("Drop it here, or choose it.")
+    assert faults_of(page) == []
+    page.unroute("**/parts/")
     choose(page, file)
     page.get_by_role("button", name="Cancel and remove it").click()
     expect(page.get_by_text("The upload was removed. Nothing of it is kept.")).to_be_visible()
