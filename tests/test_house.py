@@ -93,6 +93,14 @@ def test_every_link_between_documents_leads_somewhere() -> None:
     assert lost == []
 
 
+def test_every_file_that_a_document_names_is_there() -> None:
+    """Named by its whole path; what moves to another room is renamed in the documents, too."""
+    path = re.compile(r"`((?:emma_eval|scripts_catalog|results|tests|static|templates|docs)/[\w./-]+)`")
+    named = [(page, name) for page in tracked("*.md") for name in path.findall(page.read_text())]
+    assert [f"{page.relative_to(ROOT)}: {name}" for page, name in named if not (ROOT / name).exists()] == []
+    assert len(named) > 100
+
+
 def test_the_newcomer_needs_exactly_two_commands() -> None:
     blocks = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert [line.split("#")[0].strip() for block in blocks for line in block.splitlines()] == [

