@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-MOST_BUCKETS = 4_000
+FEW_BUCKETS = 4_000  # fill any page: the peaks of most calls stay small
+FINE_MS = 150  # shows one minute of a call, too
+MOST_BUCKETS = 12_000
 WINDOW_MS = 10
 QUIETEST_DB = -60.0
 SAME_DB = -30.0
@@ -91,13 +93,18 @@ def listen(
     return waveform.heard() if waveform else None
 
 
+def _bucket_ms(lasts_ms: int) -> int:
+    """As short as few buckets allow; of longer calls not longer than is fine, while that is not too many."""
+    return max(-(-lasts_ms // MOST_BUCKETS), min(FINE_MS, -(-lasts_ms // FEW_BUCKETS)))
+
+
 class Waveform:
     """The loudest ten milliseconds of each bucket, so that a short word is seen in a long call."""
 
     def __init__(self, sides: int, lasts_ms: int) -> None:
         import numpy as np
 
-        self.bucket_ms = max(1, -(-lasts_ms // (MOST_BUCKETS * WINDOW_MS))) * WINDOW_MS
+        self.bucket_ms = max(1, -(-_bucket_ms(lasts_ms) // WINDOW_MS)) * WINDOW_MS
         self.power = np.zeros((sides, min(MOST_BUCKETS, max(1, -(-lasts_ms // self.bucket_ms)))))
         self.left_over = np.zeros((sides, 0), np.float32)
         self.windows = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from emma_eval.scoring.turns import Event, Kind, Who
 
@@ -12,7 +12,7 @@ from ...models import CallFigures, as_clock
 from ..kept_events import read_event
 from .clocks import as_fine_clock, as_seconds, say_duration
 
-MOST_LISTED = 200
+MOST_LISTED = 600  # of a kind: all the replies of an hour
 # Each kind of event as it is called and explained beside the waveform, the first told first.
 KINDS = {
     Kind.REPLY: ("Replies", "from the end of the tester’s speech to the beginning of Emma’s"),
@@ -116,14 +116,16 @@ def show_figures(figures: CallFigures) -> Measured:
     if not figures.is_measured:
         return Measured(figures.unmeasured_because, [], [], figures.edition)
     kinds = _kinds_in(map(read_event, figures.events))
-    return Measured("", _figures_in_words(figures), kinds, figures.edition, in_short=_in_short(figures))
+    found = _figures_in_words(figures, {each.key for each in kinds})
+    return Measured("", found, kinds, figures.edition, in_short=_in_short(figures))
 
 
-def _figures_in_words(figures: CallFigures) -> list[Figure]:
+def _figures_in_words(figures: CallFigures, listed: set[Kind]) -> list[Figure]:
+    """Each figure leads to its events, where there are any."""
     n = figures.turn_count or 0
     replies = f"n = {n} repl{'y' if n == 1 else 'ies'}"
     yields = _yields(figures)
-    return [
+    found = [
         Figure("Reply latency, median", _length(figures.latency_median_ms), replies, "reply"),
         Figure("Reply latency, 95th percentile", _length(figures.latency_p95_ms), replies, "reply"),
         Figure("Silences over 3 s", _count(figures.silence_count), _in_all(figures.silence_ms), "silence"),
@@ -133,6 +135,7 @@ def _figures_in_words(figures: CallFigures) -> list[Figure]:
             "Emma’s longest monologue", _length(figures.longest_monologue_ms), "without a turn between", "monologue"
         ),
     ]
+    return [each if each.kind in listed else replace(each, kind="") for each in found]
 
 
 def _in_short(figures: CallFigures) -> str:

@@ -228,6 +228,14 @@ def test_what_another_finished_meanwhile_stays_readable(client: Client, rae: Use
     assert "disabled" in later.text
 
 
+def test_before_a_review_is_begun_nothing_wrong_is_said_of_its_recording(client: Client, waiting: Waiting) -> None:
+    result = waiting()
+    make.recording(result.tester, result.call_uuid)
+    page = client.get(at("review", result)).text
+    assert "Review this result" in page
+    assert "No recording yet" not in page
+
+
 def test_from_the_page_of_any_result_a_review_can_be_begun(client: Client, waiting: Waiting) -> None:
     result = waiting(None)
     assert at("review_begin", result) in client.get(result.get_absolute_url()).text

@@ -394,11 +394,12 @@ def test_nobody_makes_ready_what_is_not_there(store: Store) -> None:
     assert Recording.objects.count() == 0
 
 
-def test_a_long_call_has_no_more_than_four_thousand_buckets() -> None:
+def test_buckets_stay_few_and_those_of_a_long_call_show_a_minute_of_it() -> None:
     for lasts_ms in (1, 9_999, 40_000, 40_001, 3_600_000, 24 * 3_600_000):
         waveform = derive.Waveform(2, lasts_ms)
         assert 1 <= waveform.power.shape[1] <= derive.MOST_BUCKETS
         assert waveform.power.shape[1] * waveform.bucket_ms >= lasts_ms
+    assert [derive.Waveform(2, minutes * 60_000).bucket_ms for minutes in (1, 10, 30, 60)] == [20, 150, 150, 300]
 
 
 @pytest.mark.data_layer

@@ -125,6 +125,22 @@ def test_figures_are_said_with_their_n_and_lead_to_their_events(tester: User) ->
     assert [(kind.key, kind.total) for kind in shown.kinds] == [("reply", 2), ("overlap", 1)]
     assert [each.lasts for each in shown.kinds[0].events] == ["640 ms", "200 ms early"]
     assert shown.kinds[1].events[0].by_whom == "the tester came in, Emma yielded"
+    kinds = {label: figure.kind for label, figure in by_label.items()}
+    assert (kinds["Overlaps"], kinds["Silences over 3 s"]) == ("overlap", "")
+
+
+def test_every_reply_of_an_hour_is_listed(tester: User) -> None:
+    recording = make.recording(tester, uuid.uuid4())
+    events = [event(Kind.REPLY, Who.EMMA, at * 7_000, at * 7_000 + 900, 900) for at in range(514)]
+    (replies,) = show_figures(figures(recording, events=events, turn_count=514)).kinds
+    assert (len(replies.events), replies.total) == (514, 514)
+
+
+def test_the_page_names_both_end_points_of_an_event(tester: User) -> None:
+    recording = make.recording(tester, uuid.uuid4())
+    figures(recording, events=[event(Kind.REPLY, Who.EMMA, 1_000, 1_640, 640)], turn_count=1)
+    page = make.client_of(tester).get(recording.get_absolute_url()).content.decode()
+    assert "one end to the other" in page
 
 
 def test_what_is_unmeasured_says_why(tester: User) -> None:
