@@ -88,6 +88,7 @@ def _check_number(said: str, name: str, most: int) -> None:
 _check_number(_said("EMMA_WEB_WORKERS"), "EMMA_WEB_WORKERS", 256)
 _check_number(_said("EMMA_WEB_THREADS"), "EMMA_WEB_THREADS", 1024)
 _check_number(_said("EMMA_WORKER_THREADS"), "EMMA_WORKER_THREADS", 1024)
+KEPT_AT_ONCE = max(1, int(_said("EMMA_WEB_THREADS") or 16) // 2)  # of a process's threads, see results/views/kept.py
 WEBHOOKS_AT_ONCE = max(1, int(_said("EMMA_WORKER_THREADS") or 4) // 2)  # of a worker's threads, see webhooks/turns.py
 
 

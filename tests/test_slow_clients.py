@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import socket
 import subprocess
 import sys
@@ -15,11 +16,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
 from statistics import quantiles
 from urllib.parse import urlencode
 
 import pytest
 
+from emma_eval.adapters.recordings_folder import FolderStore
 from results.export.columns import COLUMN_BY_KEY
 from tests.bench.server import OURS, ROOT, Client, Request, Server
 
@@ -183,6 +187,36 @@ def test_slow_readers_and_uploaders_delay_nobody(site: Site) -> None:
             beside += seconds_of_pages(site)
     assert _ninth_tenth(beside) <= _ninth_tenth(quiet) + MOST_LATER_S, (quiet, beside)
     assert max(beside) <= max(quiet) + WORST_LATER_S, (quiet, beside)
+
+
+def test_as_many_as_like_send_recordings_slowly_and_the_site_is_there_for_others(site: Site) -> None:
+    """Into the folder, with a proxy in front that does not take bodies in whole, or none: more than it has threads."""
+    folder = FolderStore(Path(site.environment["EMMA_VAR"]) / "recordings", site.environment["EMMA_SECRET_KEY"], str)
+    said = {"size": 5, "media_type": "video/webm", "sha256": sha256(b"sound").hexdigest(), "holds_s": 60}
+    senders = []
+    try:
+        for number in range(40):
+            token = folder.put_link(f"slow/{number}", **said).url
+            head = _head(site, f"/kept/{token}/", "video/webm", 5).replace("POST", "PUT", 1)
+            senders.append(socket.create_connection(("127.0.0.1", site.server.port), 10))
+            senders[-1].sendall(head.encode() + b"so")
+        assert max(seconds_of_pages(site)) < WORST_LATER_S
+        refused = [each for each in senders if _is_told(each)]
+        assert refused, "there was a place for all of them"
+        assert all(each.recv(1000).startswith(b"HTTP/1.1 503 ") for each in refused)
+        waiting = [each for each in senders if each not in refused]
+        for each in waiting:
+            each.sendall(b"und")
+        assert [each.recv(1000)[:12] for each in waiting] == [b"HTTP/1.1 200"] * len(waiting)
+        assert len(list(folder.under("slow/"))) == len(waiting)
+    finally:
+        for each in senders:
+            each.close()
+
+
+def _is_told(link: socket.socket) -> bool:
+    """Whether an answer has come."""
+    return bool(select.select([link], [], [], 0)[0])
 
 
 def _ninth_tenth(seconds: list[float]) -> float:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from threading import BoundedSemaphore
 
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
@@ -17,6 +21,12 @@ from ..recordings.store import folder_of_this_site
 from ..serve_file import Served, serve_file
 
 SHOWN_AS_THEY_ARE = ("audio/", "video/", "image/jpeg", "image/png", "image/webp", "application/json", "text/vtt")
+
+_places = BoundedSemaphore(settings.KEPT_AT_ONCE)
+
+
+class NoPlaceError(Exception):
+    """As many send something at this moment as may."""
 
 
 @csrf_exempt  # the link is the right, and no cookie adds to it
@@ -64,10 +74,26 @@ def _take(request: HttpRequest, store: FolderStore, right: Right) -> HttpRespons
     if refused is not None:
         return refused
     try:
-        etag = store.receive(right, request)
+        with _a_place():
+            etag = store.receive(right, request)
+    except NoPlaceError:
+        busy = _said(503, "Many recordings are being sent at this moment: send it again a little later.")
+        busy.headers["Retry-After"] = "2"
+        return busy
     except StoreError as told:
         return _said(_status_of(told), str(told))
     return HttpResponse(headers={"ETag": f'"{etag}"', "Cache-Control": "no-store"})
+
+
+@contextmanager
+def _a_place() -> Iterator[None]:
+    """Whoever sends over a thin line keeps a thread for as long. The other threads are for everybody's pages."""
+    if not _places.acquire(blocking=False):
+        raise NoPlaceError
+    try:
+        yield
+    finally:
+        _places.release()
 
 
 def _unlike_announced(request: HttpRequest, right: Right) -> HttpResponse | None:

@@ -6,6 +6,7 @@ import hashlib
 import io
 from dataclasses import replace
 from pathlib import Path
+from threading import BoundedSemaphore
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from emma_eval.adapters import recordings_folder, recordings_links
 from emma_eval.adapters.recordings import Link, Store
 from emma_eval.adapters.recordings_folder import FolderStore
 from results.recordings.store import folder_of_this_site, recordings_store
+from results.views import kept
 
 WEBM = "video/webm"
 KEY = "11111111-2222-4333-8444-555555555555/media.webm"
@@ -170,6 +172,25 @@ def test_a_body_that_breaks_off_leaves_nothing(store: FolderStore, stranger: Cli
     assert send(stranger, link, b"sound", **{"wsgi.input": io.BytesIO(b"sou")}).status_code == 422
     assert store.look(KEY) is None
     assert list((store.folder / ".arriving").iterdir()) == []
+
+
+def test_no_more_send_at_once_than_leave_threads_for_pages(
+    store: FolderStore, stranger: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others are told to come again, and a place is free again however a sender ends."""
+    monkeypatch.setattr(kept, "_places", BoundedSemaphore(1))
+    link, told = link_for(store, b"sound"), []
+
+    class Sender(io.BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            if not told:
+                told.append(send(stranger, link, b"sound"))
+            return super().read(size)
+
+    assert send(stranger, link, b"sound", **{"wsgi.input": Sender(b"sou")}).status_code == 422
+    assert (told[0].status_code, told[0]["Retry-After"]) == (503, "2")
+    assert "a little later" in told[0].text
+    assert send(stranger, link, b"sound").status_code == 200
 
 
 @pytest.mark.parametrize(("number", "status"), [(28, 507), (5, 503)])
