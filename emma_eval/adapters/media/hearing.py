@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 import av
 
 from .bounds import allow
-from .kinds import LONGEST_S, RATE_HZ, SOUND_HEAD, BadMediaError
+from .kinds import JUMP_S, LONGEST_S, RATE_HZ, SOUND_HEAD, BadMediaError
+from .lanes import decoded
 from .opening import TOO_LONG, opened, packets_of, sound_track
 
 _SAMPLE_BYTES = 4
-_AT_ONCE = RATE_HZ // 2
-_LEAST_CPU_S, _CPU_A_S = 60, 0.05
-_JUMP_S = 0.04  # less is how containers round their times
+_AT_ONCE = RATE_HZ // 2  # samples: half a second
+_LEAST_CPU_S, _CPU_A_S = 60, 0.05  # of a processor: at least, and for each second of sound, twenty times what it takes
 
 
 def write_sound(path: Path, to: IO[bytes]) -> None:
@@ -27,18 +26,10 @@ def write_sound(path: Path, to: IO[bytes]) -> None:
         allow(_LEAST_CPU_S + _CPU_A_S * min(LONGEST_S, (container.duration or LONGEST_S * av.time_base) / av.time_base))
         sides = 2 if track.codec_context.channels == 2 else 1
         writer = _Writer(to, sides)
-        for frame in frames_of(container, track):
-            writer.add(frame)
+        for packet in packets_of(container, track):
+            for frame in decoded(packet):
+                writer.add(frame)
         writer.end()
-
-
-def frames_of(container: Any, track: Any) -> Iterator[Any]:
-    """All frames that can be decoded; a broken packet costs what was in it."""
-    for packet in packets_of(container, track):
-        try:
-            yield from packet.decode()
-        except av.FFmpegError:
-            continue
 
 
 class _Writer:
@@ -56,11 +47,11 @@ class _Writer:
     def add(self, frame: Any) -> None:
         at_s = self.came_s if frame.time is None else max(0.0, frame.time)
         lasts_s = frame.samples / frame.sample_rate
-        if at_s < self.came_s - _JUMP_S:
+        if at_s < self.came_s - JUMP_S:
             return
         if at_s + lasts_s > LONGEST_S:
             raise BadMediaError(TOO_LONG)
-        if at_s > self.came_s + _JUMP_S:
+        if at_s > self.came_s + JUMP_S:
             self._be_silent_until(at_s)
         self._resample(frame)
         self.came_s += lasts_s

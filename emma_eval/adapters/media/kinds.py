@@ -16,6 +16,7 @@ RATE_HZ = 16_000
 LONGEST_S = 24 * 3600
 WIDEST_PX = 8192
 MOST_STREAMS = 32
+JUMP_S = 0.04  # of times within a track; less is how containers round them
 
 BAD_MEDIA, NO_MEMORY = 3, 4  # what the child ends with
 SOUND_HEAD = struct.Struct("<dII")  # at_ms, sides, how many samples of each; they follow, interleaved float32
@@ -55,9 +56,7 @@ class Media:
     channels: int
     video_codec: str
     sound_codec: str
-    sound_tracks: int
     is_played_by_browsers: bool
-    has_variable_frame_rate: bool
 
 
 @dataclass(frozen=True)

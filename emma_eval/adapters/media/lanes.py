@@ -10,13 +10,14 @@ from typing import Any, Protocol
 
 import av
 
-from .kinds import LONGEST_S, BadMediaError
+from .kinds import JUMP_S, LONGEST_S, BadMediaError
 from .opening import TOO_LONG
 from .turning import upright
 
 LARGEST_PX = (1280, 720)
 _PICTURE_BASE = Fraction(1, 90_000)
 _SOUND_HZ = 48_000
+_JUMP = round(JUMP_S * _SOUND_HZ)
 
 
 class Lane(Protocol):
@@ -137,9 +138,9 @@ class SoundLane:
         at = self.written if frame.time is None else round((frame.time + shift_s) * _SOUND_HZ)
         if at > LONGEST_S * _SOUND_HZ:
             raise BadMediaError(TOO_LONG)
-        if at < self.written - _SOUND_HZ // 25:
+        if at < self.written - _JUMP:
             return
-        while at > self.written + _SOUND_HZ // 25:
+        while at > self.written + _JUMP:
             self._encode(self._silence(min(_SOUND_HZ, at - self.written)))
         self._resample(frame)
 

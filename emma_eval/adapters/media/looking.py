@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,6 @@ TYPES = {
     "ogg": "ogg",
     "mp3": "mpeg",
 }
-_LOOKED_AT = 300
 
 
 def look(path: Path) -> Media:
@@ -46,9 +44,7 @@ def look(path: Path) -> Media:
             channels=sound.codec_context.channels if sound else 0,
             video_codec=codec(picture) if picture else "",
             sound_codec=codec(sound) if sound else "",
-            sound_tracks=len(container.streams.audio),
             is_played_by_browsers=_is_played(name, picture, sound),
-            has_variable_frame_rate=_is_variable(path) if picture else False,
             duration_ms=_duration_ms(container, path),
         )
 
@@ -103,16 +99,3 @@ def _measured_s(path: Path) -> float:
                 at = seconds(packet.pts, packet.time_base)
                 first, last = min(first, at), max(last, at + seconds(packet.duration, packet.time_base))
     return max(0.0, last - first) if last else 0.0
-
-
-def _is_variable(path: Path) -> bool:
-    """Whether pictures follow each other unevenly, by the first few hundred: by more than their times are rounded."""
-    with opened(path) as container:
-        times = [
-            seconds(each.pts, each.time_base)
-            for each in islice(packets_of(container, picture_track(container)), _LOOKED_AT)
-            if each.pts is not None
-        ]
-    times.sort()
-    steps = [after - before for before, after in pairwise(times)]
-    return bool(steps) and max(steps) - min(steps) > 0.005

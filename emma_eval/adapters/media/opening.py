@@ -21,13 +21,16 @@ TOO_MANY_STREAMS = "It holds more tracks than a recording has."
 ODD_CODEC = "Its {what} is in a form that is not taken ({codec}): save it as MP4 with H.264 and AAC and send that."
 # What phones, browsers, recorders and cameras write. FFmpeg has hundreds more, of games and of long ago, that hardly
 # anybody looks after: none of them is given what a stranger sent.
-DECODERS = frozenset(
+_OF_PICTURES = (
     "h264 hevc vp8 vp9 libvpx libvpx-vp9 av1 libdav1d mpeg4 mpeg1video mpeg2video h263 mjpeg prores dnxhd theora "
-    "qtrle rawvideo ffv1 "
+    "qtrle rawvideo ffv1"
+)
+_OF_SOUND = (
     "aac mp3 mp3float mp2 mp2float opus libopus vorbis flac alac ac3 eac3 amrnb amrwb libopencore_amrnb "
     "libopencore_amrwb adpcm_ms adpcm_ima_wav adpcm_ima_qt pcm_s8 pcm_u8 pcm_s16le pcm_s16be pcm_s24le pcm_s24be "
-    "pcm_s32le pcm_s32be pcm_f32le pcm_f32be pcm_f64le pcm_f64be pcm_alaw pcm_mulaw".split()
+    "pcm_s32le pcm_s32be pcm_f32le pcm_f32be pcm_f64le pcm_f64be pcm_alaw pcm_mulaw"
 )
+DECODERS = frozenset(_OF_PICTURES.split()) | frozenset(_OF_SOUND.split())
 _OPTIONS = {
     "protocol_whitelist": "file",
     "probesize": "5000000",

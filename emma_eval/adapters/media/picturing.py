@@ -12,9 +12,9 @@ from .lanes import decoded, fitting, rest_of
 from .opening import opened, packets_of, picture_track
 from .turning import upright
 
-WIDEST_PX = (640, 640)
-_TRIED_AT = (0.1, 0.3, 0.5, 0.7, 0.0)
-_FRAMES_TRIED = 60
+LARGEST_PX = (640, 640)
+_TRIED_AT = (0.1, 0.3, 0.5, 0.7, 0.0)  # shares of its length
+_PACKETS_TRIED = 60  # behind a place, until one gives a frame
 _BLACK = 24  # of 255, on average
 
 
@@ -42,7 +42,7 @@ def _frame_at(path: Path, at_s: float) -> Any | None:
             frames = decoded(packet)
             if frames:
                 return _small(frames[0])
-            if number > _FRAMES_TRIED:
+            if number > _PACKETS_TRIED:
                 return None
         return next((_small(each) for each in rest_of(track)), None)
 
@@ -58,13 +58,13 @@ def _sought(container: Any, at_s: float) -> bool:
 
 def _small(frame: Any) -> Any:
     frame = upright(frame)
-    width, height = fitting(frame.width, frame.height, WIDEST_PX)
+    width, height = fitting(frame.width, frame.height, LARGEST_PX)
     return frame.reformat(width, height, "yuvj420p", dst_color_range="JPEG")
 
 
 def _brightness(frame: Any) -> float:
-    luma = bytes(frame.planes[0])
-    return sum(luma[::31]) / max(1, len(luma[::31]))
+    some = bytes(frame.planes[0])[::31]  # lines are multiples of 32 long, so that this is another column in each
+    return sum(some) / max(1, len(some))
 
 
 def _is_brighter(one: Any, other: Any) -> bool:

@@ -9,6 +9,8 @@ from .looking import look
 from .opening import DAMAGED, opened, packets_of, picture_track, sound_track
 from .writing import Source, Stretch, plan_for, write
 
+_PACKETS_LOOKED_AT = 5_000  # for the first of each track: some minutes
+
 
 def take_in(path: Path, out_folder: Path) -> Path:
     """The playable file: re-muxed always, which drops all else that it held; encoded where no browser plays it."""
@@ -30,7 +32,7 @@ def _begins_s(path: Path) -> float:
         for number, packet in enumerate(packets_of(container, *tracks)):
             if packet.pts is not None:
                 first.setdefault(packet.stream.type, float(packet.pts * packet.time_base))
-            if len(first) == len(tracks) or number > 5000:
+            if len(first) == len(tracks) or number > _PACKETS_LOOKED_AT:
                 break
     if not first:
         raise BadMediaError(DAMAGED)

@@ -35,7 +35,8 @@ _OPTIONS = {
     MP4: {"movflags": "+faststart", "fflags": "+bitexact", "strict": "experimental"},
     WAV: {"fflags": "+bitexact"},
 }
-_COPIES_A_S = 20 * 1024**2
+# What it may use of a processor, several times what it takes: at least, for its bytes, for each second it lasts.
+_LEAST_CPU_S, _BYTES_A_CPU_S = 60, 20 * 1024**2
 _CPU_OF_COPYING, _CPU_OF_ENCODING, _CPU_OF_ENCODED_SOUND = 0.02, 2.0, 0.1
 
 
@@ -103,7 +104,7 @@ def _budget_s(sources: Sequence[Source], plan: Plan) -> float:
     lasts_s = sum(each.to_s - each.from_s for source in sources for each in source.stretches)
     size = sum(source.path.stat().st_size for source in sources)
     share = _CPU_OF_COPYING + plan.encodes_picture * _CPU_OF_ENCODING + plan.encodes_sound * _CPU_OF_ENCODED_SOUND
-    return 60 + lasts_s * share + size / _COPIES_A_S
+    return _LEAST_CPU_S + lasts_s * share + size / _BYTES_A_CPU_S
 
 
 def _copy(sources: Sequence[Source], file: Any, plan: Plan) -> None:
