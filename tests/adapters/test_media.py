@@ -295,7 +295,7 @@ def test_a_film_that_refers_to_another_file_gets_nothing_of_it(tmp_path: Path) -
     (tmp_path / "theirs.mov").write_bytes(theirs)
     index = theirs.find(b"moov") - 4
     film = tmp_path / "film.mov"
-    film.write_bytes(theirs[:16] + bytes(index - 16) + _elsewhere(theirs[index:], str(tmp_path / "theirs.mov")))
+    film.write_bytes(theirs[:48] + bytes(index - 48) + _elsewhere(theirs[index:], str(tmp_path / "theirs.mov")))
     with av.open(str(film), options={"enable_drefs": "1"}) as file:
         assert any(any(bytes(packet)) for packet in file.demux() if packet.size), "FFmpeg would give it, if it was told"
     (tmp_path / "out").mkdir()
