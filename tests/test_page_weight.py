@@ -15,7 +15,9 @@ from django.utils import timezone
 
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
-from results.models import QueuedFor
+from emma_eval.scoring.turns import EDITION, Event, Kind, Who
+from results.models import CallFigures, QueuedFor
+from results.recordings.kept_events import write_event
 from results.review.hold_result import begin_review
 from tests import make
 from tests.security.access import ACCESS, address
@@ -72,16 +74,26 @@ def weight_with_all(page: bytes, asked_for: set[str]) -> Weight:
 
 @pytest.mark.django_db
 def test_nor_is_one_with_a_player(tester: User, eval_member: User) -> None:
-    """What is played, its waveform and its picture are asked for beside these."""
+    """What is played, its waveform and its picture are asked for beside these; all that an hour's call says is there."""
     result = make.result(tester, make.script(), make.build(), call_uuid=uuid.uuid4(), queued_for=QueuedFor.VERY_LOW)
     recording = make.recording(tester, result.call_uuid)
+    events = [write_event(event_at(each, kind)) for each in range(600) for kind in (Kind.REPLY, Kind.OVERLAP)]
+    CallFigures.objects.create(recording=recording, edition=EDITION, measured_at=timezone.now(), events=events)
     begin_review(eval_member, result, timezone.now())
     for path in (recording.get_absolute_url(), result.get_absolute_url(), f"/review/{result.pk}/"):
         answer = make.client_of(eval_member).get(path)
         asked_for = set(ASKED_FOR.findall(answer.text))
         assert "js/player.js" in asked_for
+        assert answer.text.count('data-kind="reply"') == 600
         weight = weight_with_all(answer.content, asked_for)
         assert all(found <= most for found, most in zip(weight, MOST, strict=True)), (path, weight)
+
+
+def event_at(number: int, kind: Kind) -> Event:
+    lasts_ms = 300 + number * 37 % 1_700
+    from_ms = number * 5_900 + lasts_ms
+    ends = ("end of the tester's speech", "beginning of Emma's speech")
+    return Event(kind, Who.EMMA, from_ms, from_ms + lasts_ms, *ends, lasts_ms, Who.TESTER)
 
 
 @pytest.mark.django_db
