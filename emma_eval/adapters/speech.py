@@ -37,9 +37,9 @@ LEAST_SPREAD, LEAST_SPREAD_OF_SILENCE = 0.03, 0.1  # of ratios to the floor; in 
 RISE = 4.0  # of the floor from one stretch to the next, where it is uneven: who speaks without a pause is no noise
 EVEN_DB = 1.5
 
-STRETCH_S = 30
+STRETCH_S = 30  # listened to at once: long enough that some of it is noise alone
 EARLIEST_CUT_S = 12
-PAUSE_FRAMES = 60
+PAUSE_FRAMES = 60  # 0.3 s, in which nothing is cut in two
 
 # In deviations above the floor: speech, its edges, and a weak sound beside it, by its peak or when heard for longer.
 SOLID, LOWEST, WEAK_PEAK, WEAK = 7.0, 2.5, 4.8, 4.2
@@ -49,18 +49,18 @@ BEFORE_FRAMES, AFTER_FRAMES = 20, 32  # how far a weak sound may lie from speech
 ADDED_FRAMES, ADDED_DEVIATIONS = 10, 3.0
 SMEARED_FRAMES = 1  # the window reaches so far beyond either edge
 BELOW_LOUDEST_DB = 30.0
-NEARBY_FRAMES = 140
+NEARBY_FRAMES = 140  # 0.7 s to either side
 
 NET_WINDOW = 512
 NET_FRAMES = NET_WINDOW / HOP
-IS_SPEECH = 0.5
-LEAST_NET_WINDOWS = 2
-AROUND_SPEECH_FRAMES = 60
+IS_SPEECH = 0.5  # of what the net answers, 0 to 1
+LEAST_NET_WINDOWS = 2  # of 32 ms: one alone is a click
+AROUND_SPEECH_FRAMES = 60  # 0.3 s: the net is late, and runs ahead of the sound to hear it begin
 
-COPY_S, COPY_LAG_S = 2, 0.4
+COPY_S, COPY_LAG_S = 2, 0.4  # looked at by two seconds; the way from a loudspeaker to a microphone is shorter
 COPY_BAND_HZ = (200, 4_000)
-IS_COPY = 0.12
-LEAST_COPY_FRAMES = 40
+IS_COPY = 0.12  # of a likeness, 0 to 1, that two voices at once do not reach
+LEAST_COPY_FRAMES = 40  # 0.2 s in which both sides speak
 
 Floats = NDArray[np.float32]
 Mask = NDArray[np.bool_]

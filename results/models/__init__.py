@@ -18,6 +18,7 @@ from .draft import Draft, DraftQuerySet
 from .export import FILES_ARE_KEPT_FOR, Export, ExportQuerySet, State
 from .follower import Follower
 from .recording import (
+    MOST_FAULT_CHARACTERS,
     MOST_NOTE_ON_RECORDING_CHARACTERS,
     MOST_RECORDING_BYTES,
     CallFigures,
@@ -68,6 +69,7 @@ __all__ = [
     "FILES_ARE_KEPT_FOR",
     "MOST_CALL_MS",
     "MOST_COMMENT_CHARACTERS",
+    "MOST_FAULT_CHARACTERS",
     "MOST_MOMENTS",
     "MOST_MOMENT_CHARACTERS",
     "MOST_NOTE_CHARACTERS",

@@ -18,6 +18,7 @@ from .result import Result
 
 MOST_RECORDING_BYTES = 4 * 1024**3
 MOST_NOTE_ON_RECORDING_CHARACTERS = 500
+MOST_FAULT_CHARACTERS = 300
 
 
 class RecordingQuerySet(models.QuerySet["Recording"]):
@@ -100,7 +101,9 @@ class Recording(models.Model):
     call_uuid = models.UUIDField()
     origin = models.CharField(max_length=10, choices=Origin.choices)
     state = models.CharField(max_length=10, choices=RecordingState.choices, default=RecordingState.RECEIVING)
-    fault = models.CharField(max_length=300, blank=True, help_text="Why it can't be played, in words.")
+    fault = models.CharField(
+        max_length=MOST_FAULT_CHARACTERS, blank=True, help_text="Why it can't be played, in words."
+    )
 
     name = models.CharField(max_length=200, blank=True, help_text="What its sender called the file, without a path.")
     link = models.CharField(max_length=2000, blank=True, help_text="Where it was copied from.")

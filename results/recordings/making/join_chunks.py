@@ -17,6 +17,7 @@ from ...models import Chunk, Recording, Take
 
 NOTHING = "Nothing of the recording arrived that could be played."
 UNREAD = "Some of what arrived could not be read."
+HOLD_ON_EVERY = 20  # chunks: some seconds at a store that is slow
 log = logging.getLogger(__name__)
 
 
@@ -51,7 +52,8 @@ def _fetch(take: Take, takes: Sequence[Take], store: Store, folder: Path, runs: 
     writer, missing = TakeWriter(folder, take.number, take.began_at_ms, head), 0
     for number in range(count):
         data = _bytes_of(store, chunks.get(number))
-        _hold_on_sometimes(number)
+        if number % HOLD_ON_EVERY == 0:
+            hold_on()
         if data is None:
             missing += 1
             writer.skip()
@@ -59,11 +61,6 @@ def _fetch(take: Take, takes: Sequence[Take], store: Store, folder: Path, runs: 
             writer.add(data)
     runs += writer.runs()
     return missing
-
-
-def _hold_on_sometimes(number: int) -> None:
-    if number % 20 == 0:
-        hold_on()
 
 
 def _bytes_of(store: Store, chunk: Chunk | None) -> bytes | None:

@@ -37,7 +37,7 @@ from emma_eval.outbox.deliver import hold_on, is_last_try
 from emma_eval.outbox.hold_while import hold_while
 from emma_eval.outbox.registry import TryLaterError
 
-from ...models import Origin, Recording, RecordingState
+from ...models import MOST_FAULT_CHARACTERS, Origin, Recording, RecordingState
 from .clear_sent import clear_sent
 from .derive import Guarded, Heard, listen
 from .join_chunks import join_chunks
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
 MAKING = "making-recordings"
 LEFT_BEHIND_AFTER_S = 24 * 3600
 STORE_IS_DOWN = timedelta(minutes=1)
-MOST_FAULT_CHARACTERS = 300
 
 GONE = "What was sent is no longer in the store: send it again."
 NOT_MADE = "It could not be made ready, though it was tried several times. What was sent is kept: try again later."

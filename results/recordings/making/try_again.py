@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from emma_eval.outbox.enqueue import enqueue
-
 from ...models import Chunk, Recording, RecordingState
-from ..hand_over import MAKE_READY
+from ..hand_over import hand_over_again
 
 
 def may_be_tried_again(recording: Recording) -> bool:
@@ -21,9 +19,4 @@ def may_be_tried_again(recording: Recording) -> bool:
 @transaction.atomic
 def try_again(recording: Recording) -> bool:
     """Have it made ready once more; False where that can't help. Asked twice, it is done once."""
-    failed = Recording.objects.filter(pk=recording.pk, state=RecordingState.FAILED)
-    if not may_be_tried_again(recording) or not failed.update(state=RecordingState.WORKING, fault=""):
-        return False
-    enqueue(MAKE_READY, recording=str(recording.pk))
-    recording.refresh_from_db()
-    return True
+    return may_be_tried_again(recording) and hand_over_again(recording)

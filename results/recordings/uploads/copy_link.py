@@ -20,7 +20,7 @@ from emma_eval.outbox.deliver import hold_on, is_last_try
 from emma_eval.outbox.hold_while import hold_while
 from emma_eval.outbox.registry import TryLaterError
 
-from ...models import MOST_RECORDING_BYTES, Origin, Recording, RecordingState, Result
+from ...models import MOST_FAULT_CHARACTERS, MOST_RECORDING_BYTES, Origin, Recording, RecordingState, Result
 from ..store import recordings_store
 from ..trail import COPIED
 from .begin_upload import PART_BYTES
@@ -28,11 +28,10 @@ from .finish_upload import digest_of, hand_over_sent
 
 LIMITS = Limits(connect_s=10, read_s=20, whole_s=6 * 3600, most_bytes=MOST_RECORDING_BYTES)
 TYPES = ("video/", "audio/", "application/octet-stream", "application/mp4", "application/ogg")
-SLOWEST_A_S, OVER_S = 64 * 1024, 20
+SLOWEST_A_S, OVER_S = 64 * 1024, 20  # bytes a second, over so many seconds
 HOLD_EVERY_S = 20
 WAITS = frozenset({408, 425, 429, 500, 502, 503, 504})
 NEXT = timedelta(minutes=1)
-MOST_FAULT_CHARACTERS = 300
 GONE = frozenset({404, 410})
 CLOSED = frozenset({401, 403, 407})
 A_PAGE = frozenset({"text/html", "application/xhtml+xml"})
