@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
@@ -69,6 +70,7 @@ def _heads(asked: Asked) -> list[Head]:
     ]
 
 
+@never_cache  # its player holds links that open something for whoever finds the page
 @require_safe
 @for_members
 def result(request: UserRequest, pk: int) -> HttpResponse:

@@ -17,7 +17,7 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from emma_eval.accounts.roles import Role
-from results.models import Chunk, Part, Recording, RecordingNote, RecordingState, Take
+from results.models import Chunk, Part, Recording, RecordingNote, RecordingState, Result, Take
 from results.recordings.store import folder_of_this_site, recordings_store
 from tests import make
 from tests.adapters.test_recordings_store import use_folder
@@ -130,6 +130,20 @@ def test_what_is_kept_is_in_no_shared_cache_and_sets_no_cookie(world: World) -> 
     for path in ("recording", "recording_watches", "recording_remove"):
         page = world.client(Role.ADMINISTRATOR.value).get(reverse(path, args=[world.recording.pk]))
         assert "no-store" in page["Cache-Control"], path
+
+
+def test_a_page_that_holds_a_link_is_kept_nowhere_and_tells_nobody_where_somebody_came_from(world: World) -> None:
+    """Those of the player, and whatever other page somebody gets."""
+    result = Result.objects.get(tester=world.recording.tester, call_uuid=world.recording.call_uuid)
+    pages = [result.get_absolute_url(), *(address(name, page.args, world) for name, page in ACCESS.items())]
+    client, holding = world.client(Role.EVAL_TEAM.value), set()
+    for path in pages:
+        answer = client.get(path)
+        if not answer.streaming and "/kept/" in answer.text:
+            holding.add(path)
+            assert "no-store" in answer.get("Cache-Control", ""), path
+            assert answer["Referrer-Policy"] == "same-origin", path
+    assert holding >= {result.get_absolute_url(), world.recording.get_absolute_url()}
 
 
 def test_only_the_page_of_a_call_may_ask_for_the_microphone_and_the_screen(world: World) -> None:
