@@ -325,6 +325,11 @@ async function mayBeCleared() {
     if (!confirm("This call is being recorded. Signing out ends its recording. Sign out all the same?")) return false;
     await window.callRecorder.stop();
   }
+  const { held = [] } = (await navigator.locks?.query()) ?? {};
+  if (held.some(({ name }) => name.startsWith(`emma-recording:${own}`))) {
+    alert("A call is being recorded in another tab. Stop its recording there, then sign out.");
+    return false;
+  }
   if (!(await keys()).length) return true;
   freeAt = 0;
   await send();

@@ -457,7 +457,11 @@ function showForm(words) {
   summarize([["file", words]], "The upload broke off");
 }
 
-part("drop-form").addEventListener("submit", () => { removeEventListener("beforeunload", warn); upload.stop(); });
+part("drop-form").addEventListener("submit", (event) => {
+  if (!confirm("What is sent of this file is removed. Cancel the upload?")) { event.preventDefault(); return; }
+  removeEventListener("beforeunload", warn);
+  upload.stop();
+});
 part("pause").addEventListener("click", () => {
   const isPaused = upload.isPaused();
   part("pause").textContent = isPaused ? "Pause" : "Go on";

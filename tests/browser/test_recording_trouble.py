@@ -143,6 +143,9 @@ def test_one_page_records_a_call_and_the_others_say_so(home: Home, call: Call) -
     is_recording(page)
     tab = on_the_call(context, call)
     says(tab, "This call is being recorded in another tab or on another device.")
+    assert "in another tab. Stop its recording there" in asked_when_signing_out(tab)
+    assert "Signing out ends its recording" in asked_when_signing_out(page)
+    is_recording(page)
     away = home("other")
     device = away.new_page()
     device.add_init_script("""
@@ -162,6 +165,14 @@ def test_one_page_records_a_call_and_the_others_say_so(home: Home, call: Call) -
     is_recording(device)
     assert Recording.objects.count() == 2
     another_while_the_first_waits_to_be_sent(away, device)
+
+
+def asked_when_signing_out(page: Page) -> str:
+    page.locator("header details summary").click()
+    with page.expect_event("dialog") as asked:
+        page.once("dialog", lambda dialog: dialog.dismiss())
+        page.get_by_role("button", name="Sign out").click()
+    return asked.value.message
 
 
 def another_while_the_first_waits_to_be_sent(context: BrowserContext, page: Page) -> None:

@@ -199,6 +199,10 @@ def test_what_broke_off_for_good_is_begun_anew_and_what_was_begun_is_given_up_by
     assert faults_of(page) == []
     page.unroute("**/parts/")
     choose(page, file)
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    page.get_by_role("button", name="Cancel and remove it").click()
+    expect(page.locator("[data-progress]")).to_be_visible()
+    page.once("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Cancel and remove it").click()
     expect(page.get_by_text("The upload was removed. Nothing of it is kept.")).to_be_visible()
     assert not Recording.objects.exists()
