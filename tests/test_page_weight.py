@@ -74,7 +74,7 @@ def weight_with_all(page: bytes, asked_for: set[str]) -> Weight:
 
 @pytest.mark.django_db
 def test_nor_is_one_with_a_player(tester: User, eval_member: User) -> None:
-    """What is played, its waveform and its picture are asked for beside these; all that an hour's call says is there."""
+    """What is played, its waveform and its picture come beside these; all that an hour says is there."""
     result = make.result(tester, make.script(), make.build(), call_uuid=uuid.uuid4(), queued_for=QueuedFor.VERY_LOW)
     recording = make.recording(tester, result.call_uuid)
     events = [write_event(event_at(each, kind)) for each in range(600) for kind in (Kind.REPLY, Kind.OVERLAP)]

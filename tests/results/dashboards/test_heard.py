@@ -196,3 +196,20 @@ def test_both_dashboards_fetch_it_and_it_is_a_page_without_a_script(
 def test_where_there_is_none_it_says_what_will_be_here(manager: User) -> None:
     page = make.client_of(manager).get(f"{reverse('heard_calls')}?build=any").content.decode()
     assert "Once there are some" in page
+
+
+def test_two_builds_that_are_compared_lead_to_their_figures(
+    manager: User, tester: User, script: Script, build: Build
+) -> None:
+    for each in (build, make.build("2026.43")):
+        for _ in range(5):
+            recorded(make.result(tester, script, each, ratings=4))
+    rebuild_counts()
+    client = make.client_of(manager)
+    page = client.get(f"/dashboard/compare/?build=2026.43&other=2026.42&area={script.area}").content.decode()
+    (link,) = re.findall(rf'href="({reverse("heard_calls")}[^"]*)"', page)
+    found = client.get(unescape(link)).content.decode()
+    assert link.count("build=") == 1
+    assert f"area={script.area}" in link
+    assert 'aria-current="true"><th scope="row"><bdi>2026.43</bdi>' in found
+    assert "<bdi>2026.42</bdi>" in found
