@@ -368,6 +368,30 @@ def test_what_no_recorder_of_today_writes_is_given_to_no_decoder(
             act(path)
 
 
+def test_what_nobody_can_decode_is_refused_in_words(tmp_path: Path) -> None:
+    path = tmp_path / "odd.mov"
+    path.write_bytes(media("mov", 3.0).read_bytes().replace(b"avc1", b"zzzz"))
+    with pytest.raises(BadMediaError, match="picture is in a form that is not taken"):
+        take_in(path, tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["vbr.mp3", "mkv", "mov", "wav"])
+def test_titles_in_other_alphabets_than_ours_are_no_fault(kind: str, tmp_path: Path) -> None:
+    """As programs of long ago write names, in Latin-1."""
+    path = tmp_path / f"recording.{kind}"
+    with av.open(str(media(kind, 3.0))) as source, av.open(str(path), "w", format=KINDS[kind].container) as file:
+        file.metadata["title"] = "Gespraech mit Zoe" * 3
+        tracks = {track.index: file.add_stream_from_template(track) for track in source.streams}
+        for packet in source.demux():
+            if packet.size:
+                packet.stream = tracks[packet.stream.index]
+                file.mux(packet)
+    written = path.read_bytes()
+    assert b"mit Zoe" in written
+    path.write_bytes(written.replace(b"mit Zoe", b"mit Zo\xeb"))
+    assert look_into(take_in(path, tmp_path)).duration_ms > 2_000
+
+
 def test_a_file_with_hundreds_of_tracks_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "many.mkv"
     with av.open(str(media("ogg"))) as source, av.open(str(path), "w", format="matroska") as file:

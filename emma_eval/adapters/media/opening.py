@@ -47,13 +47,15 @@ def opened(path: Path) -> Iterator[InputContainer]:
     kind = sniff(path)
     options = _OPTIONS | {"format_whitelist": "mov,matroska,webm,wav,ogg,mp3"}
     try:
-        container = av.open(str(path.absolute()), format=DEMUXERS[kind], options=options)
+        # Titles and names are dropped anyway; those of old programs are written in other alphabets than UTF-8.
+        container = av.open(str(path.absolute()), format=DEMUXERS[kind], options=options, metadata_errors="replace")
     except av.FFmpegError as fault:
         raise BadMediaError(DAMAGED) from fault
     with container:
         _refuse_what_is_too_much(container)
-        for stream in (*container.streams.video, *container.streams.audio):
-            stream.codec_context.thread_count = 1
+        for track in (picture_track(container), sound_track(container)):
+            if track is not None:
+                track.codec_context.thread_count = 1
         yield container
 
 
@@ -62,12 +64,20 @@ def _refuse_what_is_too_much(container: InputContainer) -> None:
         raise BadMediaError(TOO_MANY_STREAMS)
     if (container.duration or 0) / av.time_base > LONGEST_S:
         raise BadMediaError(TOO_LONG)
-    for stream in container.streams.video:
-        if max(stream.codec_context.width, stream.codec_context.height) > WIDEST_PX:
-            raise BadMediaError(TOO_LARGE_A_PICTURE)
     for what, track in (("picture", picture_track(container)), ("sound", sound_track(container))):
-        if track is not None and track.codec_context.codec.name not in DECODERS:
-            raise BadMediaError(ODD_CODEC.format(what=what, codec=track.codec_context.codec.canonical_name))
+        if track is not None:
+            _refuse_codec(what, track.codec_context)
+    for stream in container.streams.video:
+        decoder = stream.codec_context
+        if decoder is not None and max(decoder.width, decoder.height) > WIDEST_PX:
+            raise BadMediaError(TOO_LARGE_A_PICTURE)
+
+
+def _refuse_codec(what: str, decoder: Any | None) -> None:
+    """One that FFmpeg has no decoder for, or none that it is given."""
+    if decoder is None or decoder.codec.name not in DECODERS:
+        codec = "one that is not known" if decoder is None else decoder.codec.canonical_name
+        raise BadMediaError(ODD_CODEC.format(what=what, codec=codec))
 
 
 def picture_track(container: InputContainer) -> Any | None:
