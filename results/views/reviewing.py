@@ -245,7 +245,7 @@ def _said(filed: Review) -> str:
 @for_roles(*REVIEWERS)
 @require_http_methods(OPENED_OR_SENT)
 def review_begin(request: UserRequest, pk: int) -> HttpResponse:
-    """Take this one result in hand, whether or not it waits in the queue; or go on with it."""
+    """Take this one result in hand, whether or not it waits in the queue; or go on with it, at the place asked for."""
     result = _seen(request, pk)
     if request.method != "POST":
         return redirect("review", result.pk)
@@ -255,7 +255,8 @@ def review_begin(request: UserRequest, pk: int) -> HttpResponse:
         return SeeOther(result.get_absolute_url())
     except CLOSED:
         pass  # the page says why
-    return SeeOther(reverse("review", args=[result.pk]))
+    at = request.GET.get("t", "")
+    return SeeOther(reverse("review", args=[result.pk], query={"t": at} if at else None))
 
 
 @for_roles(*REVIEWERS)

@@ -236,6 +236,13 @@ def test_before_a_review_is_begun_nothing_wrong_is_said_of_its_recording(client:
     assert "No recording yet" not in page
 
 
+def test_a_link_to_a_place_leads_there_when_the_review_is_begun(client: Client, waiting: Waiting) -> None:
+    result = waiting()
+    begin = f"{at('review_begin', result)}?t=83.5"
+    assert f'action="{begin}"' in client.get(f"{at('review', result)}?t=83.5").text
+    assert client.post(begin)["Location"] == f"{at('review', result)}?t=83.5"
+
+
 def test_from_the_page_of_any_result_a_review_can_be_begun(client: Client, waiting: Waiting) -> None:
     result = waiting(None)
     assert at("review_begin", result) in client.get(result.get_absolute_url()).text
