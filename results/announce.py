@@ -29,8 +29,7 @@ def announce_removed(recording: Recording) -> None:
     results = Result.objects.filter(tester=recording.tester_id, call_uuid=recording.call_uuid)
     first = results.order_by("pk").first()
     if first is not None:
-        is_safety = not Recording.objects.filter(pk=recording.pk).open_to_all().exists()
-        announce(RECORDING_REMOVED, recording.pk, is_safety=is_safety, script=first.script_id)
+        announce(RECORDING_REMOVED, recording.pk, is_safety=recording.is_covered, script=first.script_id)
 
 
 def _announce(kind: str, result: Result) -> None:

@@ -139,7 +139,7 @@ def _detailed(*, is_trained: bool) -> QuerySet[Any]:
 @cache
 def _is_played(*, is_trained: bool) -> Exists:
     """Whether a result that somebody may see has a recording that they may play."""
-    known = Recording.objects.all() if is_trained else Recording.objects.open_to_all()
+    known = Recording.objects.of_known_calls(is_trained=is_trained)
     return Exists(known.playable().filter(tester=OuterRef("tester"), call_uuid=OuterRef("call_uuid")).order_by())
 
 

@@ -27,7 +27,11 @@ class RecordingQuerySet(models.QuerySet["Recording"]):
         if not user.is_authenticated:
             return self.none()
         known = self.filter(Q(tester=user) | _of_the_call(Result.objects.visible_to(user)))
-        return known if user.is_trained else known.open_to_all()
+        return known.of_known_calls(is_trained=user.is_trained)
+
+    def of_known_calls(self, *, is_trained: bool) -> RecordingQuerySet:
+        """Of calls of which nothing is kept from somebody who is trained, or is not."""
+        return self if is_trained else self.open_to_all()
 
     def open_to_all(self) -> RecordingQuerySet:
         """Recordings of calls of which nothing is for the trained alone: the whole call is heard in them."""
@@ -178,6 +182,11 @@ class Recording(models.Model):
     def lasts(self) -> str:
         """How long it is, as people read it; empty until that is known."""
         return "" if self.duration_ms is None else as_clock(self.duration_ms)
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether only the trained may know of it now."""
+        return not Recording.objects.filter(pk=self.pk).open_to_all().exists()
 
     @property
     def is_playable(self) -> bool:

@@ -50,7 +50,7 @@ def recordings_of_rows(user: User, rows: Iterable[Any]) -> Recorded:
     calls = {(row.tester_id, row.call_uuid) for row in rows}
     if not calls:
         return {}
-    known = Recording.objects.all() if user.is_trained else Recording.objects.open_to_all()
+    known = Recording.objects.of_known_calls(is_trained=user.is_trained)
     of_calls = known.standing().filter(
         tester__in={tester for tester, _ in calls}, call_uuid__in={call for _, call in calls}
     )

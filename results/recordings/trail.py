@@ -28,7 +28,7 @@ def record_act(by: User | None, action: str, recording: Recording, **details: An
         action,
         name_in_the_trail(recording),
         about=recording.tester,
-        is_safety=is_covered(recording),
+        is_safety=recording.is_covered,
         call=str(recording.call_uuid),
         **details,
     )
@@ -37,11 +37,6 @@ def record_act(by: User | None, action: str, recording: Recording, **details: An
 def name_in_the_trail(recording: Recording) -> str:
     """Its key without dashes, as both databases can write it."""
     return recording.pk.hex
-
-
-def is_covered(recording: Recording) -> bool:
-    """Whether only the trained may know of it now."""
-    return not Recording.objects.filter(pk=recording.pk).open_to_all().exists()
 
 
 @tells_hidden_lines

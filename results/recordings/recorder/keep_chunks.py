@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Count, Sum
 
@@ -18,8 +19,6 @@ from emma_eval.adapters.recordings import Link, Store
 from ...models import MOST_RECORDING_BYTES, Chunk, Recording, Take
 from .begin_recording import RefusedError, receiving
 from .telling import MOST_CHUNKS, ToldChunk, ToldChunks
-
-LINKS_HOLD_S = 900
 
 NO_SUCH_TAKE = "The site does not know of this take."
 PAST_THE_END = "The take ended before this chunk."
@@ -52,7 +51,11 @@ def keep_chunks(recording: Recording, told: ToldChunks, store: Store, now: datet
     for chunk in announced:
         if chunk.arrived_at is None:
             kept.links[chunk.number] = store.put_link(
-                chunk.key, size=chunk.size, media_type=take.media_type, sha256=chunk.sha256, holds_s=LINKS_HOLD_S
+                chunk.key,
+                size=chunk.size,
+                media_type=take.media_type,
+                sha256=chunk.sha256,
+                holds_s=settings.LINKS_HOLD_S,
             )
         else:
             kept.arrived.append(chunk.number)

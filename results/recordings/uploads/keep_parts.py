@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -15,7 +16,7 @@ from ...told import MalformedError
 from ..store import recordings_store
 from .telling import Arrived, Asked
 
-LINK_HOLDS_S = 900  # to begin with a part; one that is on its way may take longer
+LINK_HOLDS_S = settings.LINKS_HOLD_S  # to begin with a part; one that is on its way may take longer
 
 
 @dataclass(frozen=True)
