@@ -264,9 +264,14 @@ def test_a_note_is_written_while_it_plays_and_withdrawn(open_page: OpenPage, tes
     assert is_playing(page)
     expect(page.locator(".point-note")).to_have_count(1)
     expect(page.locator("[data-note-words]")).to_have_value("")
+    page.locator("[data-note-at]").fill("0:10")
+    page.locator("[data-note-words]").fill("At a place that was typed")
+    page.keyboard.press("Enter")
+    expect(page.locator("#notes li", has_text="At a place that was typed")).to_contain_text("0:10")
     note.get_by_role("button", name="Withdraw your note at 0:20").click()
-    expect(page.locator(".point-note")).to_have_count(0)
-    assert RecordingNote.objects.get().words == ""
+    expect(page.locator(".point-note")).to_have_count(1)
+    assert RecordingNote.objects.get(at_ms=10_000).words == "At a place that was typed"
+    assert RecordingNote.objects.exclude(at_ms=10_000).get().words == ""
 
 
 def test_one_moment_is_put_in_its_place_and_all_are(open_page: OpenPage, tess: User, result: Result) -> None:

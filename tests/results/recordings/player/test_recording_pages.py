@@ -51,6 +51,14 @@ def test_there_are_no_links_to_what_can_not_be_played(
     assert tester_client.get(at(recording)).status_code == 200
 
 
+def test_one_that_failed_leads_on_from_the_result(manager_client: Client, recording: Recording, result: Result) -> None:
+    Recording.objects.update(state=RecordingState.FAILED, fault="The file ends too early.")
+    beside = manager_client.get(result.get_absolute_url()).text
+    assert "The file ends too early." in beside
+    assert f'href="{at(recording)}">About this recording</a>' in beside
+    assert ">About this recording</a>" not in manager_client.get(at(recording)).text
+
+
 def test_before_a_result_is_filed_it_is_its_testers_alone(
     tester: User, tester_client: Client, eval_client: Client
 ) -> None:
