@@ -20,6 +20,7 @@ from emma_eval.outbox.deliver import deliver
 from emma_eval.outbox.models import Row
 from emma_eval.outbox.registry import TryLaterError
 from emma_eval.webhooks.models import Delivery, Endpoint
+from results import tasks  # noqa: F401  (registers the handlers)
 from results.models import CallFigures, Chunk, Part, Recording, RecordingNote, RecordingState, Take, Upload
 from results.recordings.hand_over import hand_over
 from results.recordings.player.note_watch import note_watch
