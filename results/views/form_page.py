@@ -211,7 +211,6 @@ class FormPage:
             "form": self.form,
             "scale": taxonomy.SCALE,
             "most_comment": MOST_COMMENT_CHARACTERS,
-            "csrf_cookie": settings.CSRF_COOKIE_NAME,
             "zone": settings.TIME_ZONE,
             "zone_name": settings.TIME_ZONE.rpartition("/")[2].replace("_", " "),
         }

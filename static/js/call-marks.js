@@ -49,11 +49,6 @@ function bodyOf(marks) {
   return { body, sent };
 }
 
-function token() {
-  const cookie = document.cookie.split("; ").find((each) => /^(__Host-)?csrf=/.test(each));
-  return cookie ? decodeURIComponent(cookie.slice(cookie.indexOf("=") + 1)) : document.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
-}
-
 // Tell the site these entries; `is` says how it went: told, signed out, unreachable, gone or refused.
 async function tell(call, marks, { ageMs, isUncertain, machine } = {}) {
   const { body, sent } = bodyOf(marks);
@@ -66,7 +61,7 @@ async function tell(call, marks, { ageMs, isUncertain, machine } = {}) {
   try {
     answer = await fetch(`${addressOf(call)}tell/`, {
       method: "POST",
-      headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": token() },
+      headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": window.csrfToken() },
       body: text,
       redirect: "manual",
       keepalive: text.length < MOST_BYTES_THAT_OUTLIVE_A_PAGE,
@@ -120,7 +115,7 @@ const forget = (call, settled) => Promise.all([...settled].map(([name, { value, 
   why ? keep(call, name, { ...value, why }).catch(() => {}) : copies.removeIf(keyOf(call, name), value)
 )));
 
-window.callMarks = { user, read, keep, drop, tell, token, leastAge, kindOf, mayBeCleared };
+window.callMarks = { user, read, keep, drop, tell, leastAge, kindOf, mayBeCleared };
 
 // --- what an earlier page left ---------------------------------------------------------------------------
 

@@ -387,7 +387,7 @@ function fetchRuns() {
 async function send(form, act, line) {
   const body = new FormData(form);
   body.set("act", act);
-  body.set("csrfmiddlewaretoken", marks.token());
+  body.set("csrfmiddlewaretoken", window.csrfToken());
   const answer = await fetch(form.action, { method: "POST", body }).catch(() => null);
   const isDone = answer?.ok && !answer.headers.get("Content-Type").startsWith("application/json");
   const isSignedOut = navigator.onLine && answer?.status === 401;

@@ -97,11 +97,11 @@ function saver({ send, isChanged, isDue = isChanged }) {
 }
 
 // The answer with what it says; nothing where the site can't be reached in good time.
-async function put(address, token, said) {
+async function put(address, said) {
   try {
     const answer = await fetch(address, {
       method: "PUT",
-      headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": token },
+      headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": window.csrfToken() },
       body: JSON.stringify({ typed_by: document.body.dataset.user, ...said }),
       redirect: "manual",
       signal: AbortSignal.timeout(PATIENCE_MS),

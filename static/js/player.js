@@ -49,7 +49,7 @@ async function ask() {
   try {
     answer = await fetch(dataset.linksAt, {
       method: "POST",
-      headers: { Accept: "application/json", "X-CSRFToken": root.querySelector("[name=csrfmiddlewaretoken]").value },
+      headers: { Accept: "application/json", "X-CSRFToken": window.csrfToken() },
       redirect: "manual",
       signal: AbortSignal.timeout(PATIENCE_MS),
     });

@@ -157,7 +157,7 @@ class Halt extends Error {
 async function ask(entry, address, body) {
   const answer = await fetch(address, {
     method: "POST",
-    headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": marks.token() },
+    headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": window.csrfToken() },
     body: JSON.stringify(body),
     redirect: "manual",
     signal: AbortSignal.timeout(PATIENCE_MS),

@@ -5,7 +5,7 @@
 const form = document.querySelector("[data-result-form]");
 const { say, sayLink } = window.longForm;
 const mergePlace = document.querySelector("[data-merge]");
-const { script, csrfCookie, zone } = form.dataset;
+const { script, zone } = form.dataset;
 const NOT_SAID = /^(csrfmiddlewaretoken|typed_by|version|newest|page|against|keep-.*)$/;
 
 takeOwnUuid();
@@ -101,15 +101,10 @@ function sayNotSaved(why, link) {
 
 // --- saving -----------------------------------------------------------------------------------------------
 
-function token() {
-  const cookie = document.cookie.split("; ").find((each) => each.startsWith(`${csrfCookie}=`));
-  return cookie ? decodeURIComponent(cookie.slice(csrfCookie.length + 1)) : form.elements.csrfmiddlewaretoken.value;
-}
-
 async function send() {
   const fields = read();
   say("Saving…");
-  const found = await window.longForm.put(form.dataset.draft, token(), { version, script, fields: { ...fields, page: pageId } });
+  const found = await window.longForm.put(form.dataset.draft, { version, script, fields: { ...fields, page: pageId } });
   if (!found) {
     sayNotSaved(window.longForm.whyUnreached());
     saver.later();
@@ -179,7 +174,7 @@ async function changedElsewhere(there) {
   saver.isStopped = true;
   sayNotSaved("another tab changed this draft, choose above");
   const data = new FormData(form);
-  const answer = await fetch(form.dataset.mergeAt, { method: "POST", headers: { "X-Fragment": "1", "X-CSRFToken": token() }, body: data, redirect: "manual" }).catch(() => null);
+  const answer = await fetch(form.dataset.mergeAt, { method: "POST", headers: { "X-Fragment": "1", "X-CSRFToken": window.csrfToken() }, body: data, redirect: "manual" }).catch(() => null);
   if (answer?.status === 409) {
     mergePlace.innerHTML = await answer.text();
     mergePlace.querySelector("[data-choices]").focus();
@@ -195,7 +190,7 @@ const wait = (milliseconds) => new Promise((go) => { setTimeout(go, milliseconds
 let isFiling = false;
 form.addEventListener("submit", async (event) => {
   keepHere();
-  form.elements.csrfmiddlewaretoken.value = token();
+  form.elements.csrfmiddlewaretoken.value = window.csrfToken();
   const button = event.submitter;
   if (isCorrection) return saveCorrection(event);
   if (isFiling || button?.hasAttribute("formaction")) return;
@@ -211,7 +206,7 @@ form.addEventListener("submit", async (event) => {
   saver.isStopped = true;
   isFiling = true;
   sessionStorage.setItem("emma-filing", key);
-  form.elements.csrfmiddlewaretoken.value = token();
+  form.elements.csrfmiddlewaretoken.value = window.csrfToken();
   form.requestSubmit(button);
 });
 

@@ -76,7 +76,7 @@ function read() {
 async function send() {
   const fields = read();
   const said = { edition, result_version: Number(form.elements.version.value), fields };
-  const found = await window.longForm.put(form.dataset.saveAt, form.elements.csrfmiddlewaretoken.value, said);
+  const found = await window.longForm.put(form.dataset.saveAt, said);
   if (!found) tryAgain(window.longForm.whyUnreached());
   else if (found.answer.ok) saved(fields, found.body);
   else refused(found.answer, found.body);

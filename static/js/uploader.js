@@ -6,11 +6,6 @@
 
 const form = document.querySelector("[data-uploader]");
 const part = (name) => document.querySelector(`[data-${name}]`);
-// Signing in again, in another tab, changes it.
-function token() {
-  const cookie = document.cookie.split("; ").find((each) => /^(__Host-)?csrf=/.test(each));
-  return cookie ? decodeURIComponent(cookie.slice(cookie.indexOf("=") + 1)) : form.elements.csrfmiddlewaretoken.value;
-}
 
 const LANES = 4;
 const MOST_ROUNDS = 5; // of sending again what did not arrive as it was sent
@@ -125,7 +120,7 @@ async function ask(address, said) {
   try {
     answer = await fetch(address, {
       method: "POST",
-      headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": token() },
+      headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": window.csrfToken() },
       body: JSON.stringify(said),
       redirect: "manual",
     });

@@ -197,6 +197,18 @@ def test_what_is_typed_is_kept_within_two_seconds(open_page: OpenPage, rae: User
     assert Review.objects.get().draft["fields"]["reason"] == "Half a thought"
 
 
+def test_what_is_typed_is_kept_after_a_new_sign_in_in_another_tab(
+    open_page: OpenPage, rae: User, three: list[Result]
+) -> None:
+    page = open_page(rae)
+    start(page)
+    csrf = next(cookie for cookie in page.context.cookies() if cookie["name"].endswith("csrf"))
+    page.context.add_cookies([{**csrf, "value": csrf["value"][::-1]}])  # as a new sign-in changes it
+    page.keyboard.press("r")
+    page.keyboard.type("Half a thought")
+    expect(page.locator("[data-state]")).to_contain_text("Saved, yours until", timeout=4000)
+
+
 def test_a_correction_while_one_works_is_told_on_the_page(open_page: OpenPage, rae: User, three: list[Result]) -> None:
     page = open_page(rae)
     start(page)

@@ -1,4 +1,5 @@
-// Before the first paint: that there are scripts, and light or dark, which the system decides until the person does.
+// On every page, before the first paint: that there are scripts, light or dark, which the system decides until the
+// person does, and by what the site knows that a script's request comes from a page of its own.
 const root = document.documentElement;
 
 // Chips instead of number fields, unless a script of such a form can't be loaded.
@@ -19,3 +20,9 @@ document.addEventListener("click", (event) => {
   root.dataset.theme = isDark ? "light" : "dark";
   localStorage.setItem(KEY, root.dataset.theme);
 });
+
+// Read from the cookie each time: signing in again, in another tab, changes it, and what stands in the page is then old.
+window.csrfToken = () => {
+  const cookie = document.cookie.split("; ").find((each) => /^(__Host-)?csrf=/.test(each));
+  return cookie ? decodeURIComponent(cookie.slice(cookie.indexOf("=") + 1)) : document.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
+};
