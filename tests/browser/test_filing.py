@@ -84,7 +84,7 @@ def test_by_mouse(open_page: OpenPage, tess: User, script: Script, build: Build)
     assert problems_of(result) == ["missed_feelings", "too_long"]
     assert not Draft.objects.exists()
     assert copies(page) == []
-    expect(page.locator(".notice")).to_contain_text("waits on your to-do page")
+    expect(page.locator(".notice")).to_contain_text("on your to-do page")
 
 
 def test_by_keys_alone_in_at_most_twenty_five(open_page: OpenPage, tess: User, script: Script, build: Build) -> None:

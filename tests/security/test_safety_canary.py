@@ -57,7 +57,7 @@ from .access import ACCESS, address
 from .world import ANONYMOUS, NAMES, SECRET, WHEN, World, build_world, hide, hide_earlier
 
 pytestmark = pytest.mark.django_db
-MOST_PAGES = 400
+MOST_PAGES = 500
 # What differs from one reading to the next for other reasons: tokens, fresh keys, the clock.
 RESTLESS = re.compile(
     r'csrfmiddlewaretoken" value="\w+"'

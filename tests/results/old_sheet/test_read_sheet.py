@@ -110,7 +110,7 @@ def test_columns_of_our_exports_are_taken_and_those_that_stay_behind_are_named(t
     sheet = read_sheet(as_csv(tmp_path / "s.csv", [{**dict.fromkeys(columns, ""), **row()}], columns=columns))
     assert sheet.notices() == [
         "These columns of an export are not imported: "
-        "Number, Tester name, Script version, Moments, Filed at, Reviewed at, "
+        "Number, Tester name, Script version, Kept recording, Moments, Filed at, Reviewed at, "
         "In review queue, Problems as reviewed, Biggest as reviewed."
     ]
     assert sheet.ignored == ()
