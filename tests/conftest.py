@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from django.db import connection
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, sync_playwright
 from pytest_django.live_server_helper import LiveServer
+from pytest_django.plugin import DjangoDbBlocker
 
 import emma_eval.celery  # noqa: F401  (a shared task without an app would talk to a default broker)
 from emma_eval.accounts import append_only
@@ -46,6 +48,20 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
     if database["ENGINE"].endswith("sqlite3"):
         suffix = os.environ.get("PYTEST_XDIST_WORKER", "main")
         database["TEST"]["NAME"] = str(settings.VAR_DIR / f"test_{suffix}.sqlite3")
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """PostgreSQL drops no database that somebody is connected to: who is left at the end is named, and goes."""
+    yield
+    if connection.vendor == "postgresql":
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT state, query, pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+            for state, query, _ in cursor.fetchall():
+                print(f"a connection was left {state}, after: {query[:300]}", file=sys.__stderr__)
 
 
 @pytest.fixture(scope="session", autouse=True)
