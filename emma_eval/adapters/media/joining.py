@@ -13,7 +13,7 @@ from typing import Any
 
 from .kinds import BadMediaError, Joined, Run, Segment
 from .looking import codec
-from .opening import DAMAGED, opened, packets_of, picture_track, sound_track
+from .opening import DAMAGED, opened, packets_of, picture_track, seconds, sound_track
 from .writing import LONGEST_ENCODED_S, Plan, Source, Stretch, container_for, plan_for, write
 
 HOLE_S = 1.0  # less is jitter
@@ -73,8 +73,8 @@ def _stretches(container: Any, tracks: list[Any], *, has_sound: bool) -> list[tu
     for packet in packets_of(container, *tracks):
         if packet.pts is None or not packet.size:
             continue
-        at_s = float(packet.pts * packet.time_base)
-        ends_s = at_s + float((packet.duration or 0) * packet.time_base)
+        at_s = seconds(packet.pts, packet.time_base)
+        ends_s = at_s + seconds(packet.duration, packet.time_base)
         if not found or (has_sound and at_s > found[-1][1] + HOLE_S):
             found.append((at_s, ends_s))
         else:

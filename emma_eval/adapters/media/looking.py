@@ -8,7 +8,7 @@ from typing import Any
 import av
 
 from .kinds import LONGEST_S, BadMediaError, Media
-from .opening import DAMAGED, TOO_LONG, opened, packets_of, picture_track, seconds, sound_track
+from .opening import DAMAGED, TOO_LONG, opened, packets_of, picture_track, seconds, sound_track, tracks_of
 from .sniffing import MATROSKA, MP3, MP4, OGG, WAV, sniff
 
 WEBM_PICTURES, WEBM_SOUNDS = {"vp8", "vp9", "av1"}, {"opus", "vorbis"}
@@ -93,7 +93,7 @@ def _duration_ms(container: Any, path: Path) -> int:
 def _measured_s(path: Path) -> float:
     first, last = float("inf"), 0.0
     with opened(path) as container:
-        tracks = [each for each in (picture_track(container), sound_track(container)) if each is not None]
+        tracks = tracks_of(container)
         for packet in packets_of(container, *tracks):
             if packet.pts is not None:
                 at = seconds(packet.pts, packet.time_base)

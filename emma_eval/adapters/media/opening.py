@@ -90,6 +90,11 @@ def sound_track(container: InputContainer) -> Any | None:
     return next(iter(container.streams.audio), None)
 
 
+def tracks_of(container: InputContainer) -> list[Any]:
+    """What would be played: its picture and its sound, as far as it has them."""
+    return [each for each in (picture_track(container), sound_track(container)) if each is not None]
+
+
 def packets_of(container: InputContainer, *streams: Any) -> Iterator[Any]:
     """What the file holds, as far as it can be read: one that is cut off ends with the last whole packet."""
     demuxed = container.demux(*streams)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .kinds import BadMediaError
 from .looking import look
-from .opening import DAMAGED, opened, packets_of, picture_track, sound_track
+from .opening import DAMAGED, opened, packets_of, picture_track, seconds, sound_track, tracks_of
 from .writing import Source, Stretch, plan_for, write
 
 _PACKETS_LOOKED_AT = 5_000  # for the first of each track: some minutes
@@ -28,10 +28,10 @@ def _begins_s(path: Path) -> float:
     """When what is played begins. Players count from there; what lies before zero is no more than a codec's run-up."""
     first: dict[str, float] = {}
     with opened(path) as container:
-        tracks = [each for each in (picture_track(container), sound_track(container)) if each is not None]
+        tracks = tracks_of(container)
         for number, packet in enumerate(packets_of(container, *tracks)):
             if packet.pts is not None:
-                first.setdefault(packet.stream.type, float(packet.pts * packet.time_base))
+                first.setdefault(packet.stream.type, seconds(packet.pts, packet.time_base))
             if len(first) == len(tracks) or number > _PACKETS_LOOKED_AT:
                 break
     if not first:

@@ -21,7 +21,7 @@ from .looking import (
     codec,
     has_played_pixels,
 )
-from .opening import DAMAGED, opened, packets_of, picture_track, sound_track
+from .opening import DAMAGED, opened, packets_of, picture_track, seconds, sound_track
 from .turning import turn_of
 
 WEBM, MP4, WAV = "webm", "mp4", "wav"
@@ -110,9 +110,8 @@ def _budget_s(sources: Sequence[Source], plan: Plan) -> float:
 def _copy(sources: Sequence[Source], file: Any, plan: Plan) -> None:
     """Tracks are known before the first packet is written, so those of all sources are looked at first."""
     lanes: dict[str, Lane] = {}
-    opened_for_tracks = [opened(source.path) for source in sources]
-    for source, opening in zip(sources, opened_for_tracks, strict=True):
-        with opening as container:
+    for source in sources:
+        with opened(source.path) as container:
             for kind, track in _tracks(container, source, plan).items():
                 if kind not in lanes:
                     lanes[kind] = _lane(kind, file, track, source, plan)
@@ -165,6 +164,6 @@ def _stretch_of(source: Source, packet: Any) -> Stretch | None:
     """The stretch that a packet belongs to: the last that began by then; what comes before the first belongs to it."""
     if packet.pts is None:
         return None
-    at_s = float(packet.pts * packet.time_base)
+    at_s = seconds(packet.pts, packet.time_base)
     begun = [each for each in source.stretches if each.from_s <= at_s + 0.001]
     return begun[-1] if begun else source.stretches[0]
