@@ -7,7 +7,7 @@ mixed. At most the newest `MOST_RECORDINGS` are looked at, in one query.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from django.db.models import OuterRef, Subquery
@@ -27,6 +27,8 @@ MOST_RECORDINGS = 2_000
 MOST_BUILDS = 6
 PER_MS = 600_000  # silences and overlaps are told per ten minutes
 OLDER_EDITION = "Measured by an earlier edition of the method."
+Write = Callable[[float], str]
+WriteRange = Callable[[float, float], str]
 _COLUMNS = (
     *("recording", "recording__tester", "recording__call_uuid", "recording__duration_ms"),
     *("build", "edition", "unmeasured_because"),
@@ -153,7 +155,7 @@ def _figures(calls: Sequence[Call]) -> tuple[Said, ...]:
     shares = [call.share for call in calls if call.share is not None]
     parts = [call.parts for call in calls]
     return (
-        _median("latency", "Reply latency, median", median_of(latencies)),
+        _seconds("latency", "Reply latency, median", median_of(latencies)),
         _mean("silences", "Silences over 3 s in 10 min", rate_of(_pairs([call.silences for call in calls], parts)), 1),
         _mean("overlaps", "Overlaps in 10 min", rate_of(_pairs([call.overlaps for call in calls], parts)), 1),
         _share("share", "Emma’s share of talk", mean_of(shares)),
@@ -164,28 +166,29 @@ def _pairs(counts: Sequence[int], parts: Sequence[float]) -> list[tuple[float, f
     return [(float(count), part) for count, part in zip(counts, parts, strict=True)]
 
 
-def _median(key: str, label: str, found: Median | None) -> Said:
-    """In seconds."""
+def _said(key: str, label: str, found: Mean | Median | None, value: Write, interval: WriteRange) -> Said:
+    """`value` and `interval` write what `found` says."""
     if found is None or found.is_too_small:
         return Said(key, label, "", "", found.n if found else 0)
-    has_interval = found.low is not None and found.high is not None
-    interval = say_range((found.low or 0) / 1000, (found.high or 0) / 1000) if has_interval else ""
-    return Said(key, label, f"{say_number(found.median / 1000)} s", interval, found.n)
+    between = "" if found.low is None or found.high is None else interval(found.low, found.high)
+    return Said(key, label, value(found.mean if isinstance(found, Mean) else found.median), between, found.n)
+
+
+def _seconds(key: str, label: str, found: Median | None) -> Said:
+    """Of milliseconds."""
+    return _said(
+        key, label, found, lambda ms: f"{say_number(ms / 1000)} s", lambda low, high: say_range(low / 1000, high / 1000)
+    )
 
 
 def _mean(key: str, label: str, found: Mean | None, decimals: int = 2) -> Said:
-    if found is None or found.is_too_small:
-        return Said(key, label, "", "", found.n if found else 0)
-    interval = "" if found.low is None or found.high is None else say_range(found.low, found.high, decimals)
-    return Said(key, label, say_number(found.mean, decimals), interval, found.n)
+    return _said(
+        key, label, found, lambda mean: say_number(mean, decimals), lambda low, high: say_range(low, high, decimals)
+    )
 
 
 def _share(key: str, label: str, found: Mean | None) -> Said:
-    if found is None or found.is_too_small:
-        return Said(key, label, "", "", found.n if found else 0)
-    has_interval = found.low is not None and found.high is not None
-    interval = say_share_range(max(0.0, found.low or 0), min(1.0, found.high or 1)) if has_interval else ""
-    return Said(key, label, say_share(found.mean), interval, found.n)
+    return _said(key, label, found, say_share, lambda low, high: say_share_range(max(0.0, low), min(1.0, high)))
 
 
 def reasons_of(heard: HeardCalls) -> list[Reason]:
