@@ -742,7 +742,7 @@ document.addEventListener("keydown", (event) => {
 const dress = (within) => parts("unscripted", within).forEach((element) => element.remove());
 
 // For what else stands on this page and goes by the call: its recorder.
-window.callPage = { clock, state: stateNow, leaveIfDone: leaveOnceAllIsTold };
+window.callPage = { clock, clockText, state: stateNow, leaveIfDone: leaveOnceAllIsTold };
 
 // --- start --------------------------------------------------------------------------------------------------------------------
 

@@ -36,11 +36,6 @@ const SHARED = {
 const MICROPHONE = { audio: { echoCancellation: true, noiseSuppression: false, autoGainControl: false, channelCount: 1 } };
 
 const setText = (element, words) => { if (element && element.textContent !== words) element.textContent = words; };
-const clockText = (ms) => {
-  const seconds = Math.floor(ms / 1000);
-  const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, String(seconds % 60).padStart(2, "0")];
-  return hours ? `${hours}:${String(minutes).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
-};
 
 let state = "waking"; // idle, consent, asking, armed, on, off, finishing, elsewhere, unable
 let key = null; // of what is being recorded
@@ -449,7 +444,7 @@ function show() {
 function showTime() {
   const ms = recordedMs + (take ? take.lastsMs : 0);
   for (const place of parts("time")) {
-    setText(place, ms ? clockText(ms) : "");
+    setText(place, ms ? page.clockText(ms) : "");
     place.dataset.ms = Math.round(ms);
   }
 }
