@@ -50,8 +50,12 @@ def text(told: dict[str, Any], name: str, most: int) -> str:
     return said
 
 
+def is_sha256(said: object) -> bool:
+    return isinstance(said, str) and _SHA256.fullmatch(said) is not None
+
+
 def sha256(told: dict[str, Any], name: str = "sha256") -> str:
     said = told.get(name)
-    if not isinstance(said, str) or not _SHA256.fullmatch(said):
+    if not isinstance(said, str) or not is_sha256(said):
         raise MalformedError(f"{name} must be 64 hex digits.")
     return said

@@ -13,6 +13,7 @@ from scripts_catalog import taxonomy
 
 from ..listing.reviewed import KEY_OF_REASON, REASON_OF
 from ..models import (
+    BEST_FIRST,
     DIMENSION_KEYS,
     MOST_COMMENT_CHARACTERS,
     MOST_NOTE_CHARACTERS,
@@ -21,9 +22,10 @@ from ..models import (
     Device,
     Problem,
     ProblemOrder,
+    RecordingState,
     ResultQuerySet,
 )
-from ..recordings.tell_of_rows import BEST_FIRST, ToldRecording, recordings_of_rows
+from ..recordings.tell_of_rows import ToldRecording, recordings_of_rows
 from ..review.as_reviewed import PlacedTag, reason_shown, tags_as_reviewed
 from ..review.open_to import time_shown
 
@@ -160,7 +162,7 @@ class MachineSerializer(serializers.Serializer[Any]):
 class RecordingSerializer(serializers.Serializer[Any]):
     """The recording of a call. `ready`: it can be played; `failed`: it can't; otherwise it is on its way."""
 
-    state = serializers.ChoiceField(choices=[state.value for state in BEST_FIRST])
+    state = serializers.ChoiceField(choices=[state.value for state in BEST_FIRST if state != RecordingState.REMOVED])
     url = serializers.URLField(help_text="Its page, for people: no file is given to programs.")
 
 

@@ -18,6 +18,7 @@ from .draft import Draft, DraftQuerySet
 from .export import FILES_ARE_KEPT_FOR, Export, ExportQuerySet, State
 from .follower import Follower
 from .recording import (
+    BEST_FIRST,
     MOST_FAULT_CHARACTERS,
     MOST_NOTE_ON_RECORDING_CHARACTERS,
     MOST_RECORDING_BYTES,
@@ -65,6 +66,7 @@ from .view import Digest, SavedView
 
 __all__ = [
     "ALWAYS_RATED",
+    "BEST_FIRST",
     "DIMENSION_KEYS",
     "FILES_ARE_KEPT_FOR",
     "MOST_CALL_MS",

@@ -81,6 +81,16 @@ class RecordingState(models.TextChoices):
     REMOVED = "removed", "Removed"
 
 
+BEST_FIRST = (
+    RecordingState.READY,
+    RecordingState.WORKING,
+    RecordingState.RECEIVING,
+    RecordingState.FAILED,
+    RecordingState.REMOVED,
+)
+"""Of several recordings of a call: the one that can be played, or what comes nearest to it."""
+
+
 class Sides(models.TextChoices):
     """Who is heard where. Only with two sides can it be told who spoke when."""
 

@@ -45,13 +45,24 @@ def _address(token: str) -> str:
 def _bucket_of(storage: Any) -> S3Store:
     return _bucket(
         bucket=storage.bucket_name,
-        folder=f"{storage.location.strip('/')}/",
-        endpoint=storage.endpoint_url,
-        region=storage.region_name,
-        key=storage.access_key,
-        secret=storage.secret_key,
+        folder=_folder_in(storage),
         parameters=tuple(sorted(storage.object_parameters.items())),
+        **_way_to(storage),
     )
+
+
+def _folder_in(storage: Any) -> str:
+    return f"{storage.location.strip('/')}/"
+
+
+def _way_to(storage: Any) -> dict[str, Any]:
+    """Where the server of the bucket is, and the key to it."""
+    return {
+        "endpoint": storage.endpoint_url,
+        "region": storage.region_name,
+        "key": storage.access_key,
+        "secret": storage.secret_key,
+    }
 
 
 @lru_cache(maxsize=4)
@@ -69,11 +80,4 @@ def bucket_of_recordings() -> tuple[Bucket, str] | None:
         return None
     from emma_eval.adapters.bucket import Bucket
 
-    bucket = Bucket(
-        name=storage.bucket_name,
-        endpoint=storage.endpoint_url,
-        region=storage.region_name,
-        key=storage.access_key,
-        secret=storage.secret_key,
-    )
-    return bucket, f"{storage.location.strip('/')}/"
+    return Bucket(name=storage.bucket_name, **_way_to(storage)), _folder_in(storage)

@@ -11,9 +11,8 @@ from django.conf import settings
 
 from emma_eval.accounts.models import User
 
-from ..models import Recording, RecordingState
+from ..models import BEST_FIRST, Recording, RecordingState
 
-BEST_FIRST = (RecordingState.READY, RecordingState.WORKING, RecordingState.RECEIVING, RecordingState.FAILED)
 _PLACE = {state.value: place for place, state in enumerate(BEST_FIRST)}
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from django.contrib import messages
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import F
-from django.http import HttpResponse, HttpResponseBase, HttpResponseRedirect, JsonResponse
+from django.http import HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -48,12 +48,9 @@ from ..models import Call, Run
 from ..recordings.recorder.show_recordings import show_recordings
 from ..told import MalformedError
 from .by_script import refuse
+from .see_other import SeeOther
 
 MOST_BYTES_OF_A_BATCH = 500_000
-
-
-class SeeOther(HttpResponseRedirect):
-    status_code = 303
 
 
 @never_cache

@@ -6,7 +6,7 @@ import uuid as uuids
 from dataclasses import replace
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -42,12 +42,8 @@ from ..filing.typed import Typed, number_in, said, typed_in
 from ..models import Call, Draft, Result
 from .form_page import FormPage
 from .saving import save
+from .see_other import SeeOther
 from .words import typed_of
-
-
-class SeeOther(HttpResponseRedirect):
-    status_code = 303
-
 
 # --- the form ----------------------------------------------------------------------------------
 

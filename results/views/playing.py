@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpResponse, HttpResponseBase, HttpResponseRedirect, JsonResponse
+from django.http import Http404, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
@@ -32,13 +32,10 @@ from ..recordings.player.playing_forms import AlignForm, CaptionsForm, NoteForm,
 from ..recordings.player.show_recording import Place, moments_of, show_recording
 from ..recordings.rights import may_change, may_read_watches, may_remove
 from .addresses import is_for_a_part
+from .see_other import SeeOther
 
 TOO_MANY = "That was a lot within a few minutes. Your words are still here: add them a little later."
 GONE = "This recording was removed meanwhile."
-
-
-class SeeOther(HttpResponseRedirect):
-    status_code = 303
 
 
 @never_cache

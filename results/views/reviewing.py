@@ -42,8 +42,8 @@ from ..review.show_reviews import show_review
 from ..review.take_next import take_next
 from ..show_result import Shown, show_result
 from .by_script import object_with_fields, refuse
-from .filing import SeeOther
 from .playing import begins_at
+from .see_other import SeeOther
 
 MOST_BYTES_OF_A_DRAFT = 50_000
 CLOSED = (OwnResultError, FiledError, AllInError, HeldError)

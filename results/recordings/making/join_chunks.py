@@ -14,6 +14,7 @@ from emma_eval.adapters.recordings import NotKeptError, Store
 from emma_eval.outbox.deliver import hold_on
 
 from ...models import Chunk, Recording, Take
+from ..recorder.finish_recording import never_arrived
 
 NOTHING = "Nothing of the recording arrived that could be played."
 UNREAD = "Some of what arrived could not be read."
@@ -40,7 +41,7 @@ def join_chunks(recording: Recording, store: Store, folder: Path) -> JoinedCall:
     joined = join_takes(runs, folder, beat=hold_on)
     for run in runs:
         run.path.unlink()
-    words = f"{missing} {'piece' if missing == 1 else 'pieces'} of a few seconds never arrived." if missing else ""
+    words = never_arrived(missing) if missing else ""
     return JoinedCall(joined.path, joined.segments, " ".join([words] * bool(words) + [UNREAD] * bool(joined.unread)))
 
 

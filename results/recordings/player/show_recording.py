@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from emma_eval.accounts.models import User
 
 from ...models import (
+    BEST_FIRST,
     Call,
     CallFigures,
     Moment,
@@ -136,17 +137,8 @@ def recordings_beside(user: User, result: Result) -> Recordings:
     found = list(Recording.objects.visible_to(user).of_result(result).select_related("tester"))
     if not found:
         return Recordings(None, [])
-    by_use = sorted(found, key=lambda each: _USE.index(RecordingState(each.state)))
+    by_use = sorted(found, key=lambda each: BEST_FIRST.index(RecordingState(each.state)))
     return Recordings(show_recording(user, by_use[0]), by_use[1:])
-
-
-_USE = [
-    RecordingState.READY,
-    RecordingState.WORKING,
-    RecordingState.RECEIVING,
-    RecordingState.FAILED,
-    RecordingState.REMOVED,
-]
 
 
 def show_recording(

@@ -115,8 +115,13 @@ def _close(recording: Recording, missing: tuple[Missing, ...], now: datetime) ->
 def _fault_of(missing: tuple[Missing, ...]) -> str:
     count = sum(each.count for each in missing)
     if count:
-        return f"{count} {'piece' if count == 1 else 'pieces'} of a few seconds never arrived."
+        return never_arrived(count)
     return "Its page never said that this is all: the end may be missing." if missing else ""
+
+
+def never_arrived(count: int) -> str:
+    """What is said of a recording that lacks so many chunks."""
+    return f"{count} {'piece' if count == 1 else 'pieces'} of a few seconds never arrived."
 
 
 def _sides_of(takes: list[Take]) -> tuple[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from dataclasses import dataclass
 from datetime import timedelta
@@ -18,6 +17,7 @@ from emma_eval.adapters.recordings import NotKeptError
 
 from ...filing.file_result import take_turn
 from ...models import MOST_RECORDING_BYTES, Origin, Part, Recording, RecordingState, Sides, Upload
+from ...told import is_sha256
 from ..store import recordings_store
 from .file_name import base_name, ending_of
 from .keep_parts import arrived_parts
@@ -46,7 +46,6 @@ TOLD_SIDES = {
     Sides.MIXED: "Both mixed together",
 }
 AS_TOLD = "As its tester said when uploading it."
-_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class Refusal(StrEnum):
@@ -87,7 +86,7 @@ def refusal_of(said: Announced) -> Refusal | None:
         (said.size <= 0, Refusal.EMPTY),
         (said.size > MOST_RECORDING_BYTES, Refusal.TOO_LARGE),
         (not said.has_consent, Refusal.NO_CONSENT),
-        (said.sides not in TOLD_SIDES or not _DIGEST.fullmatch(said.fingerprint), Refusal.ODD),
+        (said.sides not in TOLD_SIDES or not is_sha256(said.fingerprint), Refusal.ODD),
     ):
         if is_wrong:
             return refusal

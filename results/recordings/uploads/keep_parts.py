@@ -16,8 +16,6 @@ from ...told import MalformedError
 from ..store import recordings_store
 from .telling import Arrived, Asked
 
-LINK_HOLDS_S = settings.LINKS_HOLD_S  # to begin with a part; one that is on its way may take longer
-
 
 @dataclass(frozen=True)
 class PartLink:
@@ -71,7 +69,7 @@ def _link(upload: Upload, part: Asked) -> Link:
         part.number,
         size=size_of(upload, part.number),
         sha256=part.sha256,
-        holds_s=LINK_HOLDS_S,
+        holds_s=settings.LINKS_HOLD_S,
     )
 
 
