@@ -15,6 +15,7 @@ from emma_eval import health
 from emma_eval.adapters.bucket import Bucket
 from emma_eval.adapters.bucket_rules import Rules, lay_down
 from tests.s3 import S3Server
+from tests.stores import storage_in
 
 OURS = "https://emma.example.org"
 OF_OTHERS = {
@@ -32,9 +33,7 @@ def name(s3: S3Server) -> str:
 
 @pytest.fixture
 def client(s3: S3Server, name: str, settings: Settings) -> Any:
-    options = {"bucket_name": name, "endpoint_url": s3.endpoint, "region_name": s3.region, "location": "recordings"}
-    key = {"access_key": s3.key, "secret_key": s3.secret}
-    backend = {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options | key}
+    backend = storage_in(s3, name, "recordings")
     settings.STORAGES = {**settings.STORAGES, "recordings": backend, "exports": backend}
     settings.S3_BUCKET = name
     settings.ORIGIN = OURS

@@ -28,14 +28,12 @@ from emma_eval.adapters.recordings_folder import FolderStore
 from emma_eval.adapters.recordings_links import ForgedLinkError
 from results.recordings.store import recordings_store
 from tests.s3 import S3Server
+from tests.stores import use_bucket, use_folder
 
 WEBM = "video/webm"
 PART = 5 * 1024 * 1024  # the least that S3 takes for a part that is not the last
 FOLDER_OF_ONE = "11111111-2222-4333-8444-555555555555/"
 KEY = f"{FOLDER_OF_ONE}sent"
-
-
-_folders = itertools.count()
 
 
 @dataclass(frozen=True)
@@ -114,24 +112,6 @@ def site() -> Iterator[LiveServer]:
 def bucket(s3: S3Server) -> str:
     """Each test has a folder of its own in it."""
     return s3.shared_bucket
-
-
-def use_bucket(settings: Settings, server: S3Server, name: str, **more: Any) -> None:
-    options = {
-        "bucket_name": name,
-        "endpoint_url": server.endpoint,
-        "region_name": server.region,
-        "access_key": server.key,
-        "secret_key": server.secret,
-        "location": f"recordings-{next(_folders)}",
-    }
-    backend = {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options | more}
-    settings.STORAGES = {**settings.STORAGES, "recordings": backend}
-
-
-def use_folder(settings: Settings, folder: Path) -> None:
-    backend = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": folder}}
-    settings.STORAGES = {**settings.STORAGES, "recordings": backend}
 
 
 def test_what_is_sent_by_a_link_is_kept_and_read_by_another(place: Place) -> None:

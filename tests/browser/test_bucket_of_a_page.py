@@ -13,6 +13,7 @@ from emma_eval.accounts.models import User
 from results.recordings.store import recordings_store
 from tests.conftest import OpenPage
 from tests.s3 import S3Server
+from tests.stores import let_pages_reach, use_bucket
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 BODY = "what was said"
@@ -30,13 +31,8 @@ READ = """async url => {
 def bucket(s3: S3Server, settings: Any, live_server: LiveServer) -> str:
     """Where recordings of the live site are kept, with the rules that the command gives it."""
     name = s3.new_bucket()
-    options = {"bucket_name": name, "endpoint_url": s3.endpoint, "region_name": s3.region, "location": "recordings"}
-    key = {"access_key": s3.key, "secret_key": s3.secret}
-    backend = {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options | key}
-    settings.STORAGES = {**settings.STORAGES, "recordings": backend}
-    directives = settings.CONTENT_SECURITY_POLICY["DIRECTIVES"]
-    open_to = {each: [*directives[each], s3.endpoint] for each in ("img-src", "media-src", "connect-src")}
-    settings.CONTENT_SECURITY_POLICY = {"DIRECTIVES": {**directives, **open_to}}
+    use_bucket(settings, s3, name, location="recordings")
+    let_pages_reach(settings, s3)
     settings.ORIGIN = live_server.url
     call_command("recordings_bucket", verbosity=0)
     return name

@@ -28,6 +28,7 @@ from tests.conftest import OpenPage
 from tests.media import FRAMES_A_S, LEFT_BEEPS_MS
 from tests.playable import TRANSCRIPT, made_of, playable
 from tests.s3 import S3Server
+from tests.stores import let_pages_reach, use_bucket
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -404,13 +405,8 @@ def test_without_javascript_it_plays_by_the_browsers_own_controls(
 
 
 def test_it_plays_from_a_bucket(open_page: OpenPage, tess: User, result: Result, s3: S3Server, settings: Any) -> None:
-    options = {"bucket_name": s3.shared_bucket, "endpoint_url": s3.endpoint, "region_name": s3.region}
-    options |= {"access_key": s3.key, "secret_key": s3.secret, "location": "recordings"}
-    backend = {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
-    settings.STORAGES = {**settings.STORAGES, "recordings": backend}
-    directives = settings.CONTENT_SECURITY_POLICY["DIRECTIVES"]
-    open_to = {name: [*directives[name], s3.endpoint] for name in ("img-src", "media-src", "connect-src")}
-    settings.CONTENT_SECURITY_POLICY = {"DIRECTIVES": {**directives, **open_to}}
+    use_bucket(settings, s3, s3.shared_bucket)
+    let_pages_reach(settings, s3)
     recording = recorded(result, "webm", CALL_S)
     keep_captions(tess, recording, TRANSCRIPT.encode())
     page = open_page(tess)

@@ -31,6 +31,7 @@ from tests.browser.two_voices import (
     unsent,
 )
 from tests.s3 import S3Server
+from tests.stores import let_pages_reach, use_bucket
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -39,19 +40,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def bucket(s3: S3Server, settings: Any) -> str:
     """Recordings are kept in a bucket that browsers may reach."""
     name = s3.new_bucket()
-    options = {
-        "bucket_name": name,
-        "endpoint_url": s3.endpoint,
-        "region_name": s3.region,
-        "access_key": s3.key,
-        "secret_key": s3.secret,
-        "location": "recordings",
-    }
-    backend = {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
-    settings.STORAGES = {**settings.STORAGES, "recordings": backend}
-    directives = settings.CONTENT_SECURITY_POLICY["DIRECTIVES"]
-    connect = {"connect-src": [*directives["connect-src"], s3.endpoint]}
-    settings.CONTENT_SECURITY_POLICY = {"DIRECTIVES": {**directives, **connect}}
+    use_bucket(settings, s3, name, location="recordings")
+    let_pages_reach(settings, s3)
     return name
 
 

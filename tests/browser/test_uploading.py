@@ -17,14 +17,13 @@ from emma_eval.accounts.models import User
 from results.models import Call, Part, Recording, RecordingState
 from results.recordings.store import recordings_store
 from results.recordings.uploads import begin_upload as beginning
-from results.recordings.uploads import keep_parts as keeping
 from scripts_catalog.models import Build, Script
 from tests import make
-from tests.adapters.test_recordings_store import use_bucket, use_folder
 from tests.browser.failing_store import FailingStore, failing_store
 from tests.browser.test_every_page import faults_of
 from tests.conftest import OpenPage, sign_in
 from tests.s3 import S3Server
+from tests.stores import use_bucket, use_folder
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -101,13 +100,14 @@ def test_through_faults_and_a_closed_page_all_of_it_comes_to_the_bucket_and_noth
     store: FailingStore,
     file: Path,
     tmp_path: Path,
+    settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(beginning, "PART_BYTES", PART)
-    monkeypatch.setattr(keeping, "LINK_HOLDS_S", 1)
+    settings.LINKS_HOLD_S = 1
     # The first link is over before its part comes, which the bucket itself refuses; then one 503, one broken off.
     store.faults = ["late", "503", "reset"]
-    store.before_a_late_one = lambda: monkeypatch.setattr(keeping, "LINK_HOLDS_S", 900)
+    store.before_a_late_one = lambda: setattr(settings, "LINKS_HOLD_S", 900)
     page = open_page(tess)
     open_form(page, call)
     assert faults_of(page) == []

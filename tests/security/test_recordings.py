@@ -20,7 +20,7 @@ from emma_eval.accounts.roles import Role
 from results.models import Chunk, Part, Recording, RecordingNote, RecordingState, Result, Take
 from results.recordings.store import folder_of_this_site, recordings_store
 from tests import make
-from tests.adapters.test_recordings_store import use_folder
+from tests.stores import use_folder
 
 from .access import ACCESS, address
 from .world import World

@@ -13,8 +13,8 @@ from emma_eval.accounts.models import User
 from results.models import Call
 from results.recordings.uploads import begin_upload as beginning
 from tests import make
-from tests.adapters.test_recordings_store import use_bucket, use_folder
 from tests.s3 import S3Server
+from tests.stores import use_bucket, use_folder
 
 from .uploading import SMALLEST, Page
 

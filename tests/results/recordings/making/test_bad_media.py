@@ -13,8 +13,8 @@ from emma_eval.adapters.recordings import Store
 from emma_eval.outbox.deliver import deliver
 from results.models import RecordingState
 from results.recordings.store import recordings_store
-from tests.adapters.test_recordings_store import use_folder
 from tests.media import media
+from tests.stores import use_folder
 
 from ..sent import keys, recorded, row_of, state, uploaded
 

@@ -16,8 +16,8 @@ from results.models import Chunk, Recording
 from results.recordings.making.join_chunks import JoinedCall, join_chunks
 from results.recordings.store import recordings_store
 from tests.adapters.test_media import beeps_in, frames_in, heard_in
-from tests.adapters.test_recordings_store import use_folder
 from tests.media import KINDS, media, write
+from tests.stores import use_folder
 
 from ..sent import put, recorded
 

@@ -36,9 +36,9 @@ from results.recordings.making.try_again import may_be_tried_again, try_again
 from results.recordings.removal.removal_reasons import Reason
 from results.recordings.removal.remove_recording import remove_recording
 from results.recordings.store import recordings_store
-from tests.adapters.test_recordings_store import use_bucket, use_folder
 from tests.media import media
 from tests.s3 import S3Server
+from tests.stores import use_bucket, use_folder
 
 from ..sent import Faulty, keys, recorded, row_of, state, uploaded
 

@@ -26,16 +26,6 @@ NOW = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
 LATER = NOW + timedelta(seconds=31)
 
 
-@pytest.fixture
-def script(db: None) -> Script:
-    return make.script("bad-news-day")
-
-
-@pytest.fixture
-def call(tester: User, script: Script) -> Call:
-    return make.call(tester, script)
-
-
 def test_it_begins_with_the_consent_that_was_given_before(call: Call) -> None:
     made = begin(call, NOW)
     assert (made.tester, made.call_uuid, made.origin, made.state) == (call.tester, call.uuid, "recorded", "receiving")

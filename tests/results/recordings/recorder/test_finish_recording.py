@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,25 +30,10 @@ from scripts_catalog.models import Script
 from tests import make
 from tests.at_once import at_once
 
-from ..recorded import announce, begin, folder_store, put, send, take, tell
+from ..recorded import announce, begin, put, send, take, tell
 
 pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
 NOW = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
-
-
-@pytest.fixture
-def script(db: None) -> Script:
-    return make.script("bad-news-day")
-
-
-@pytest.fixture
-def call(tester: User, script: Script) -> Call:
-    return make.call(tester, script)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> FolderStore:
-    return folder_store(tmp_path)
 
 
 @pytest.fixture

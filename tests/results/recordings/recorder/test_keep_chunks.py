@@ -13,7 +13,6 @@ from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 
-from emma_eval.accounts.models import User
 from emma_eval.adapters.recordings import Kept, StoreError
 from emma_eval.adapters.recordings_folder import FolderStore
 from results.models import Call, Chunk, Recording, RecordingState
@@ -22,29 +21,12 @@ from results.recordings.recorder.begin_recording import OverError, RefusedError
 from results.recordings.recorder.keep_chunks import keep_chunks
 from results.recordings.recorder.telling import ToldChunks
 from results.views import recorder
-from scripts_catalog.models import Script
-from tests import make
 from tests.at_once import at_once
 
-from ..recorded import announce, begin, bytes_of, chunk, folder_store, put, send, take, tell
+from ..recorded import announce, begin, bytes_of, chunk, put, send, take, tell
 
 pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
 NOW = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
-
-
-@pytest.fixture
-def script(db: None) -> Script:
-    return make.script("bad-news-day")
-
-
-@pytest.fixture
-def call(tester: User, script: Script) -> Call:
-    return make.call(tester, script)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> FolderStore:
-    return folder_store(tmp_path)
 
 
 @pytest.fixture

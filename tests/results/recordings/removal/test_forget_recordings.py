@@ -21,7 +21,7 @@ from results.recordings.removal.sweep_strays import STRAY_FOR, sweep_strays
 from results.recordings.store import folder_of_this_site, recordings_store
 from results.tasks import forget_recordings, sweep_recordings
 from tests import make
-from tests.adapters.test_recordings_store import use_folder
+from tests.stores import use_folder
 
 pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
 

@@ -32,8 +32,8 @@ from results.recordings.store import folder_of_this_site, recordings_store
 from results.tell_results import tell_removed
 from scripts_catalog import taxonomy
 from tests import make
-from tests.adapters.test_recordings_store import use_bucket, use_folder
 from tests.at_once import at_once
+from tests.stores import use_bucket, use_folder
 
 pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
 

@@ -27,9 +27,9 @@ from results.recordings.removal.remove_recording import remove_recording
 from results.recordings.store import recordings_store
 from results.recordings.uploads import begin_upload, finish_upload, keep_parts
 from tests import make
-from tests.adapters.test_recordings_store import use_folder
 from tests.at_once import at_once
 from tests.media import media
+from tests.stores import use_folder
 
 from ..uploading import Page
 

@@ -20,8 +20,8 @@ from results.recordings.uploads.file_name import base_name
 from results.recordings.uploads.telling import Announced
 from scripts_catalog import taxonomy
 from tests import make
-from tests.adapters.test_recordings_store import use_folder
 from tests.at_once import at_once
+from tests.stores import use_folder
 
 from ..uploading import Page, announced, post
 

@@ -31,8 +31,8 @@ from scripts_catalog.models import Build, Script
 from tests import make
 from tests.adapters.certificates import Authority
 from tests.adapters.test_outgoing import leads_to
-from tests.adapters.test_recordings_store import use_folder
 from tests.receivers import Talk, answer, raw, redirect, serving
+from tests.stores import use_folder
 
 pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
 

@@ -13,11 +13,10 @@ from pytest_django import Settings
 from emma_eval.accounts.models import User
 from results.models import Call, Part, Recording, Upload
 from results.recordings.uploads import begin_upload as beginning
-from results.recordings.uploads import keep_parts as keeping
 from results.recordings.uploads.keep_parts import arrived_parts
 from tests import make
-from tests.adapters.test_recordings_store import use_bucket, use_folder
 from tests.s3 import S3Server
+from tests.stores import use_bucket, use_folder
 
 from ..uploading import Page, announced, await_another_second, post, put, sha256
 
@@ -60,13 +59,13 @@ def test_a_part_with_another_digest_takes_the_place_of_the_first(page: Page, par
 
 
 def test_a_link_holds_for_a_while_and_a_fresh_one_does_the_same(
-    page: Page, tester_client: Client, monkeypatch: pytest.MonkeyPatch
+    page: Page, tester_client: Client, settings: Settings
 ) -> None:
-    monkeypatch.setattr(keeping, "LINK_HOLDS_S", -5)
+    settings.LINKS_HOLD_S = -5
     over = page.ask(1).json()["links"]["1"]
     status, _ = put(tester_client, over, page.parts[0])
     assert status in {400, 403, 410}  # over
-    monkeypatch.setattr(keeping, "LINK_HOLDS_S", 60)
+    settings.LINKS_HOLD_S = 60
     assert page.send(1) == 200
 
 
