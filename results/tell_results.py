@@ -12,6 +12,7 @@ from emma_eval.webhooks.kinds import Said, tells
 from .announce import CORRECTED, FILED, RECORDING_REMOVED, REVIEWED
 from .models import DIMENSION_KEYS, Problem, Recording, Result, ReviewedProblem
 from .recordings.removal.removal_reasons import without_words
+from .recordings.trail import names_of_hidden_recordings
 from .review.blind import is_shown_as_reviewed, reviews_shown_to
 
 
@@ -37,7 +38,12 @@ def tell_review(owner: User, subject: str) -> Said | None:
     return {**_said_of(result), "problems_as_reviewed": reviewed}
 
 
-@tells(RECORDING_REMOVED, "A recording was removed", "So that copies of it, and what was made from it, can go too.")
+@tells(
+    RECORDING_REMOVED,
+    "A recording was removed",
+    "So that copies of it, and what was made from it, can go too.",
+    hidden=names_of_hidden_recordings,
+)
 def tell_removed(owner: User, subject: str) -> Said | None:
     """Which recording of which call, and the results that were filed of it; why, only in one of the fixed reasons."""
     recording = Recording.objects.visible_to(owner).filter(pk=subject).select_related("tester").first()

@@ -6,12 +6,15 @@ from datetime import datetime
 from urllib.parse import urlsplit
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, Value
+from django.db.models.functions import Replace
 from django.urls import reverse
 
 from emma_eval.accounts import hidden
 from emma_eval.accounts.keys import new_key
 from emma_eval.accounts.models import User
+
+from .kinds import hidden_subjects
 
 
 class Endpoint(models.Model):
@@ -66,12 +69,16 @@ class State(models.TextChoices):
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def visible_to(self, user: User) -> DeliveryQuerySet:
-        """What tells of Safety is for the trained alone, and so is what tells of a script that is Safety by now."""
+        """What tells of Safety is for the trained alone, and so is what tells of a script, or of a subject of several
+        scripts, that is Safety by now."""
         if user.is_trained:
             return self
         found = self.filter(is_safety=False)
         for slugs in hidden.hidden_scripts(user):
             found = found.exclude(script__in=slugs)
+        found = found.alias(bare_subject=Replace("subject", Value("-"), Value("")))
+        for kind, subjects in hidden_subjects(user):
+            found = found.exclude(kind=kind, bare_subject__in=subjects)
         return found
 
     def settled(self) -> DeliveryQuerySet:

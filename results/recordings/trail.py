@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import CharField, Q, Value
+from django.db.models import CharField, Q, QuerySet, Value
 from django.db.models.functions import Cast, Replace
 
 from emma_eval.accounts import audit
@@ -41,7 +41,12 @@ def name_in_the_trail(recording: Recording) -> str:
 
 @tells_hidden_lines
 def lines_of_hidden_recordings(user: User) -> Q:
+    return Q(action__in=OF_RECORDINGS, target__in=names_of_hidden_recordings(user))
+
+
+def names_of_hidden_recordings(user: User) -> QuerySet[Any, Any]:
+    """Of calls of which anything is for the trained alone by now."""
     as_text: CharField[str, str] = CharField(max_length=200)
     name = Replace(Cast("pk", as_text), Value("-"), Value(""), output_field=as_text)
-    hidden = Recording.objects.covered().order_by().annotate(target=name)
-    return Q(action__in=OF_RECORDINGS, target__in=hidden.values("target"))
+    hidden = Recording.objects.none() if user.is_trained else Recording.objects.covered()
+    return hidden.order_by().annotate(target=name).values("target")

@@ -328,3 +328,24 @@ def test_endpoints_are_told_of_a_recording_that_somebody_may_have_seen(tester: U
     assert said["because"] == "Another reason"
     type(script).objects.filter(pk=script.pk).update(area=taxonomy.SAFETY)
     assert tell_removed(manager, delivery.subject) is None
+
+
+def test_the_line_of_a_recording_of_several_scripts_hides_once_any_of_them_is_safety(
+    tester: User, manager: User, trained_tester: User
+) -> None:
+    url = "https://hooks.example.test/emma"
+    Endpoint.objects.create(owner=manager, name="Ours", url=url, kinds=["recording.removed"], secret="whsec_")
+    build = make.build()
+    scripts = [make.script("plain-talk"), make.script("later-safety")]
+    for script in scripts:
+        make.result(tester, script, build, call_uuid=CALL)
+    other = uuid.uuid4()
+    make.result(tester, scripts[0], build, call_uuid=other)
+    for call in (CALL, other):
+        remove_recording(make.recording(tester, call), tester, Reason.ASKED)
+    assert {delivery.script for delivery in Delivery.objects.all()} == {"plain-talk"}
+    assert Delivery.objects.visible_to(manager).count() == 2
+    type(scripts[1]).objects.filter(pk=scripts[1].pk).update(area=taxonomy.SAFETY)
+    left = Delivery.objects.visible_to(manager).get()
+    assert left.subject == str(Recording.objects.get(call_uuid=other).pk)
+    assert Delivery.objects.visible_to(trained_tester).count() == 2
