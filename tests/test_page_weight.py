@@ -92,7 +92,7 @@ def test_nor_is_one_with_a_player(tester: User, eval_member: User) -> None:
 def event_at(number: int, kind: Kind) -> Event:
     lasts_ms = 300 + number * 37 % 1_700
     from_ms = number * 5_900 + lasts_ms
-    ends = ("end of the tester's speech", "beginning of Emma's speech")
+    ends = ("end of the tester’s speech", "beginning of Emma’s speech")
     return Event(kind, Who.EMMA, from_ms, from_ms + lasts_ms, *ends, lasts_ms, Who.TESTER)
 
 

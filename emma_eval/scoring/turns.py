@@ -66,7 +66,7 @@ class Who(StrEnum):
 
     @property
     def possessive(self) -> str:
-        return "Emma's" if self == Who.EMMA else "the tester's"
+        return "Emma’s" if self == Who.EMMA else "the tester’s"
 
 
 class Kind(StrEnum):

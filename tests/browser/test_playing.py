@@ -420,9 +420,9 @@ def test_it_plays_from_a_bucket(open_page: OpenPage, tess: User, result: Result,
 
 
 EVENTS = [
-    ("reply", "emma", 1100, 1900, "end of the tester's speech", "beginning of Emma's speech"),
-    ("silence", "emma", 5000, 9000, "end of the tester's speech", "beginning of Emma's speech"),
-    ("overlap", "tester", 9500, 9900, "beginning of the tester's speech", "end of Emma's speech"),
+    ("reply", "emma", 1100, 1900, "end of the tester’s speech", "beginning of Emma’s speech"),
+    ("silence", "emma", 5000, 9000, "end of the tester’s speech", "beginning of Emma’s speech"),
+    ("overlap", "tester", 9500, 9900, "beginning of the tester’s speech", "end of Emma’s speech"),
 ]
 
 

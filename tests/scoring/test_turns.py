@@ -80,9 +80,9 @@ def test_both_ends_of_a_reply_are_named_and_the_earlier_comes_first() -> None:
     found = figures([(0, 1000), (5000, 7000)], [(1600, 3000), (6700, 9000)])
     after, before = of_kind(found, Kind.REPLY)
     assert (after.from_ms, after.to_ms, after.value_ms) == (1000, 1600, 600)
-    assert (after.from_point, after.to_point) == ("end of the tester's speech", "beginning of Emma's speech")
+    assert (after.from_point, after.to_point) == ("end of the tester’s speech", "beginning of Emma’s speech")
     assert (before.from_ms, before.to_ms, before.value_ms) == (6700, 7000, -300)
-    assert (before.from_point, before.to_point) == ("beginning of Emma's speech", "end of the tester's speech")
+    assert (before.from_point, before.to_point) == ("beginning of Emma’s speech", "end of the tester’s speech")
     assert after.who == before.who == Who.EMMA
 
 

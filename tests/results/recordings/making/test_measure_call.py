@@ -42,7 +42,7 @@ def test_it_keeps_figures_events_and_what_was_heard(recording: Recording) -> Non
     assert kept.heard["sides"][0][1] == [6000, 7000]
     replies = [event for event in kept.events if event["kind"] == "reply"]
     assert (replies[0]["from_ms"], replies[0]["to_ms"], replies[0]["value_ms"]) == (1000, 1400, 400)
-    assert (replies[0]["from"], replies[0]["to"]) == ("end of the tester's speech", "beginning of Emma's speech")
+    assert (replies[0]["from"], replies[0]["to"]) == ("end of the tester’s speech", "beginning of Emma’s speech")
 
 
 def test_sides_that_were_swapped_are_read_the_other_way(recording: Recording) -> None:
