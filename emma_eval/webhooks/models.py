@@ -78,7 +78,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             found = found.exclude(script__in=slugs)
         found = found.alias(bare_subject=Replace("subject", Value("-"), Value("")))
         for kind, subjects in hidden_subjects(user):
-            found = found.exclude(kind=kind, bare_subject__in=subjects)
+            found = found.exclude(Q(kind=kind, bare_subject__in=subjects))
         return found
 
     def settled(self) -> DeliveryQuerySet:
