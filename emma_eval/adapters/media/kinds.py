@@ -56,7 +56,6 @@ class Media:
     channels: int
     video_codec: str
     sound_codec: str
-    is_played_by_browsers: bool
 
 
 @dataclass(frozen=True)

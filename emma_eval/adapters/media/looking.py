@@ -44,7 +44,6 @@ def look(path: Path) -> Media:
             channels=sound.codec_context.channels if sound else 0,
             video_codec=codec(picture) if picture else "",
             sound_codec=codec(sound) if sound else "",
-            is_played_by_browsers=_is_played(name, picture, sound),
             duration_ms=_duration_ms(container, path),
         )
 
@@ -57,19 +56,6 @@ def _container(kind: str, container: Any, path: Path) -> str:
         with path.open("rb") as file:
             return "webm" if b"webm" in file.read(64) else "mkv"
     return {WAV: "wav", OGG: "ogg", MP3: "mp3"}[kind]
-
-
-def _is_played(container: str, picture: Any | None, sound: Any | None) -> bool:
-    pictures, sounds = {
-        "webm": (WEBM_PICTURES, WEBM_SOUNDS),
-        "mp4": (MP4_PICTURES, MP4_SOUNDS),
-        "wav": (set(), WAV_SOUNDS),
-        "ogg": (set(), WEBM_SOUNDS | {"flac"}),
-        "mp3": (set(), {"mp3"}),
-    }.get(container, (set(), set()))
-    return (picture is None or (codec(picture) in pictures and has_played_pixels(picture))) and (
-        sound is None or codec(sound) in sounds
-    )
 
 
 def codec(track: Any) -> str:
