@@ -37,6 +37,8 @@ class Kind:
     sound_options: dict[str, str] = field(default_factory=dict)
     size_px: tuple[int, int] = (WIDTH_PX, HEIGHT_PX)
     is_even: bool = True  # every third picture left out where it is not
+    is_ordered: bool = True  # decoded as they are shown; where it is not, some pictures look ahead to later ones
+    sound_from_s: int = 0  # nothing of the sound is written before
 
 
 KINDS = {
@@ -68,6 +70,9 @@ KINDS = {
     "silent.webm": Kind("webm", None, "libvpx"),
     "one.webm": Kind("webm", "libopus", sides=1),
     "uneven.webm": Kind("webm", "libopus", "libvpx", is_even=False),
+    # As screen recorders and cameras write.
+    "ahead.mkv": Kind("matroska", "aac", "libx264", is_ordered=False),
+    "late.mp4": Kind("mp4", "aac", "libx264", is_ordered=False, sound_from_s=2),
     "pcm.mkv": Kind("matroska", "pcm_s16le", "libx264"),
     "hevc.mov": Kind("mov", "aac", "libx265"),
     "av1.webm": Kind("webm", "libopus", "libsvtav1", options={"live": "1"}),
@@ -102,7 +107,7 @@ def write(path: Path, kind: Kind, seconds: float = 12.0, heard: NDArray[np.float
             if picture is not None:
                 _add_pictures(file, picture, kind, second, seconds)
             if sound is not None:
-                _add_sound(file, sound, samples[: kind.sides], kind.rate_hz, second)
+                _add_sound(file, sound, samples[: kind.sides], kind, second)
         for track in (picture, sound):
             if track is not None:
                 file.mux(track.encode(None))
@@ -154,7 +159,8 @@ def _picture_track(file: Any, kind: Kind) -> Any:
         "libx265": {"preset": "ultrafast", "x265-params": "log-level=none"},
         "libsvtav1": {"preset": "12"},
     }
-    track = file.add_stream(kind.picture, rate=FRAMES_A_S, options=speed.get(kind.picture or "", {}))
+    ahead = {} if kind.is_ordered else {"bf": "3", "b_strategy": "0"}
+    track = file.add_stream(kind.picture, rate=FRAMES_A_S, options=speed.get(kind.picture or "", {}) | ahead)
     track.width, track.height = kind.size_px
     track.pix_fmt = "yuv422p10le" if kind.picture == "prores_ks" else "yuv420p"
     track.gop_size = FRAMES_A_S
@@ -170,9 +176,10 @@ def _add_pictures(file: Any, track: Any, kind: Kind, second: int, seconds: float
         file.mux(track.encode(frame))
 
 
-def _add_sound(file: Any, track: Any, samples: NDArray[np.float32], rate_hz: int, second: int) -> None:
+def _add_sound(file: Any, track: Any, samples: NDArray[np.float32], kind: Kind, second: int) -> None:
+    rate_hz = kind.rate_hz
     part = np.ascontiguousarray(samples[:, second * rate_hz : (second + 1) * rate_hz])
-    if not part.shape[1]:
+    if not part.shape[1] or second < kind.sound_from_s:
         return
     frame = av.AudioFrame.from_ndarray(part, format="fltp", layout="stereo" if len(part) == 2 else "mono")
     frame.sample_rate, frame.pts, frame.time_base = rate_hz, second * rate_hz, Fraction(1, rate_hz)

@@ -18,6 +18,7 @@ LARGEST_PX = (1280, 720)
 _PICTURE_BASE = Fraction(1, 90_000)
 _SOUND_HZ = 48_000
 _JUMP = round(JUMP_S * _SOUND_HZ)
+_MOST_UNDATED = 32  # pictures in another order than they are shown in: no encoder has more than half of it
 
 
 class Lane(Protocol):
@@ -42,6 +43,7 @@ class CopyLane:
         self.is_picture = track.type == "video"
         self.waits_for_key = self.is_picture
         self.last_dts: tuple[int, Fraction] | None = None
+        self.undated: list[Any] = []
 
     def take(self, packet: Any, shift_s: float) -> None:
         if packet.pts is None or not packet.size:
@@ -51,12 +53,24 @@ class CopyLane:
         self.waits_for_key = False
         shift = round(shift_s / packet.time_base)
         packet.pts += shift
-        packet.dts = packet.pts if packet.dts is None else packet.dts + shift
         if packet.pts * packet.time_base > LONGEST_S:
             raise BadMediaError(TOO_LONG)
-        self._keep_order(packet)
-        packet.stream = self.track
-        self.out.mux(packet)
+        self.undated.append(packet)
+        if packet.dts is not None:
+            self._write(packet.dts + shift)
+        elif not self.is_picture or len(self.undated) > _MOST_UNDATED:
+            self._write(packet.pts)
+
+    def _write(self, dts: int) -> None:
+        """The packet that came last, to be decoded at `dts`, and right before it those of which that was not known:
+        Matroska says when a picture is shown, and not when it is decoded, which is earlier and in another order."""
+        for before, packet in enumerate(reversed(self.undated)):
+            packet.dts = dts - before
+        for packet in self.undated:
+            self._keep_order(packet)
+            packet.stream = self.track
+            self.out.mux(packet)
+        self.undated = []
 
     def _keep_order(self, packet: Any) -> None:
         """Each packet is decoded after the one before it, also where two sources meet."""
@@ -69,10 +83,12 @@ class CopyLane:
         self.last_dts = packet.dts, packet.time_base
 
     def end_source(self) -> None:
+        if self.undated:
+            self._write(min(packet.pts for packet in self.undated))
         self.waits_for_key = self.is_picture
 
     def end(self) -> None:
-        """Copies wait for nothing."""
+        """Nothing of a copy is left by then."""
 
 
 class PictureLane:
