@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import uuid as uuids
+from collections.abc import Callable
 from dataclasses import asdict
+from functools import wraps
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -31,11 +33,44 @@ from ..recordings.player.note_on_recording import NOTED_BY_ONE, note_on_recordin
 from ..recordings.player.playing_forms import AlignForm, CaptionsForm, NoteForm, SidesForm
 from ..recordings.player.show_recording import Place, moments_of, show_recording
 from ..recordings.rights import may_change, may_read_watches, may_remove
+from ..recordings.uploads.copy_again import copy_again
 from .addresses import is_for_a_part
 from .see_other import SeeOther
 
 TOO_MANY = "That was a lot within a few minutes. Your words are still here: add them a little later."
 GONE = "This recording was removed meanwhile."
+TRIED_LATER = "That was tried many times just now. It can be tried again a little later."
+Act = Callable[..., HttpResponseBase]
+
+
+def sent_to(find: Callable[[UserRequest, uuids.UUID], Recording], *, changes_it: bool = False) -> Callable[[Act], Act]:
+    """What is sent to a recording that `find` finds. Its address, when opened, leads to the recording's own page.
+
+    `changes_it`: only those send it who may change the recording.
+    """
+
+    def act_on(act: Act) -> Act:
+        @wraps(act)
+        def respond(request: UserRequest, uuid: uuids.UUID) -> HttpResponseBase:
+            found = find(request, uuid)
+            if request.method != "POST":
+                return redirect(found)
+            if changes_it and not may_change(request.user, found):
+                raise PermissionDenied
+            return act(request, found)
+
+        return respond
+
+    return act_on
+
+
+def _seen(request: UserRequest, uuid: uuids.UUID) -> Recording:
+    return get_object_or_404(Recording.objects.visible_to(request.user).select_related("tester"), pk=uuid)
+
+
+def _playable(request: UserRequest, uuid: uuids.UUID) -> Recording:
+    seen = Recording.objects.visible_to(request.user).playable().select_related("tester")
+    return get_object_or_404(seen, pk=uuid)
 
 
 @never_cache
@@ -60,24 +95,18 @@ def recording(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
 @for_members
 @require_http_methods(OPENED_OR_SENT)
 @at_most("links of recordings", "LINKS_A_MINUTE")
-def recording_links(request: UserRequest, uuid: uuids.UUID) -> HttpResponseBase:
+@sent_to(_playable)
+def recording_links(request: UserRequest, found: Recording) -> HttpResponseBase:
     """Links that hold for some minutes, for the script of the player."""
-    found = _playable(request, uuid)
-    if request.method != "POST":
-        return redirect(found)
     return JsonResponse(asdict(give_links(found, request.user)))
 
 
 @never_cache
 @for_members
 @require_http_methods(OPENED_OR_SENT)
-def recording_offset(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
+@sent_to(_playable, changes_it=True)
+def recording_offset(request: UserRequest, found: Recording) -> HttpResponse:
     """Move all moments at once: by so much, or so that one of them stands where it was heard."""
-    found = _playable(request, uuid)
-    if request.method != "POST":
-        return redirect(found)
-    if not may_change(request.user, found):
-        raise PermissionDenied
     form = AlignForm(request.POST, found, moments_of(request.user, found))
     if not form.is_valid():
         return _changed(request, found, status=422, align_fault=_first_fault(form))
@@ -91,13 +120,9 @@ def recording_offset(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
 @never_cache
 @for_members
 @require_http_methods(OPENED_OR_SENT)
-def recording_sides(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
+@sent_to(_playable, changes_it=True)
+def recording_sides(request: UserRequest, found: Recording) -> HttpResponse:
     """Say who is heard where, as whoever listens can tell."""
-    found = _playable(request, uuid)
-    if request.method != "POST":
-        return redirect(found)
-    if not may_change(request.user, found):
-        raise PermissionDenied
     form = SidesForm(request.POST)
     if not form.is_valid():
         return _page(request, found, status=422, sides_form=form)
@@ -109,12 +134,15 @@ def recording_sides(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
 @never_cache
 @for_members
 @require_http_methods(OPENED_OR_SENT)
-def recording_try_again(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
-    """Have one that failed made ready once more."""
-    found = _seen(request, uuid)
-    if request.method == "POST" and not may_change(request.user, found):
-        raise PermissionDenied
-    if request.method == "POST" and try_again(found):
+@sent_to(_seen, changes_it=True)
+def recording_try_again(request: UserRequest, found: Recording) -> HttpResponse:
+    """Have one that failed made ready once more, or copied from its link where it never came here."""
+    try:
+        is_tried = try_again(found) or copy_again(found, request.user)
+    except throttle.TooManyError:
+        messages.warning(request, TRIED_LATER)
+        return redirect(found)
+    if is_tried:
         messages.info(request, "It is tried again.")
     return redirect(found)
 
@@ -122,11 +150,9 @@ def recording_try_again(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
 @never_cache
 @for_members
 @require_http_methods(OPENED_OR_SENT)
-def recording_notes(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
+@sent_to(_playable)
+def recording_notes(request: UserRequest, found: Recording) -> HttpResponse:
     """Add a note to a place of the recording."""
-    found = _playable(request, uuid)
-    if request.method != "POST":
-        return redirect(found)
     form = NoteForm(request.POST, found)
     if not form.is_valid():
         return _changed(request, found, status=422, note_form=form)
@@ -200,15 +226,6 @@ def _cues_of(found: Recording) -> tuple[list[Cue], str]:
 
 
 # --- what they share ---------------------------------------------------------------------------
-
-
-def _seen(request: UserRequest, uuid: uuids.UUID) -> Recording:
-    return get_object_or_404(Recording.objects.visible_to(request.user).select_related("tester"), pk=uuid)
-
-
-def _playable(request: UserRequest, uuid: uuids.UUID) -> Recording:
-    seen = Recording.objects.visible_to(request.user).playable().select_related("tester")
-    return get_object_or_404(seen, pk=uuid)
 
 
 def begins_at(request: UserRequest) -> Place | None:

@@ -20,6 +20,7 @@ from ...models import (
 )
 from ..making.try_again import may_be_tried_again
 from ..rights import may_change
+from ..uploads.copy_again import may_be_copied_again
 from .clocks import as_seconds, say_duration
 from .give_links import Links, give_links
 from .playing_forms import NoteForm
@@ -155,11 +156,16 @@ def show_recording(
         measured=_measured(recording),
         note_form=note_form if note_form is not None else NoteForm(None, recording),
         may_change=may_change(user, recording),
-        may_try_again=may_change(user, recording) and may_be_tried_again(recording),
+        may_try_again=may_change(user, recording) and _may_help(recording),
         is_own=recording.tester_id == user.pk,
         align_fault=align_fault,
         words=words,
     )
+
+
+def _may_help(recording: Recording) -> bool:
+    """To try it again."""
+    return may_be_tried_again(recording) or may_be_copied_again(recording)
 
 
 def moments_of(user: User, recording: Recording) -> list[Moment]:

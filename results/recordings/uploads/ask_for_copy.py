@@ -34,6 +34,12 @@ def ask_for_copy(result: Result) -> Recording | None:
     return made
 
 
+def is_still_given(recording: Recording) -> bool:
+    """Whether a result of its call has its link: one that was corrected is nobody's any more."""
+    of_the_call = Result.objects.filter(tester=recording.tester_id, call_uuid=recording.call_uuid)
+    return of_the_call.filter(recording_link=recording.link).exists()
+
+
 def is_copied_from(link: str) -> bool:
     """Whether the link's host is on the list of those that recordings are copied from."""
     try:

@@ -20,9 +20,10 @@ from emma_eval.outbox.deliver import hold_on, is_last_try
 from emma_eval.outbox.hold_while import hold_while
 from emma_eval.outbox.registry import TryLaterError
 
-from ...models import MOST_FAULT_CHARACTERS, MOST_RECORDING_BYTES, Origin, Recording, RecordingState, Result
+from ...models import MOST_FAULT_CHARACTERS, MOST_RECORDING_BYTES, Origin, Recording, RecordingState
 from ..store import recordings_store
 from ..trail import COPIED
+from .ask_for_copy import is_still_given
 from .begin_upload import PART_BYTES
 from .finish_upload import digest_of, hand_over_sent
 
@@ -55,18 +56,13 @@ def copy_link(key: str, *, way: Callable[[Limits], Outgoing] | None = None) -> N
     recording = Recording.objects.filter(pk=key, origin=Origin.COPIED, state=RecordingState.RECEIVING).first()
     if recording is None:
         return
-    if not _still_says(recording):
+    if not is_still_given(recording):
         recording.delete()
         return
     try:
         _copy(recording, (way or _way_out)(LIMITS))
     except NotCopiedError as fault:
         _note(recording, fault)
-
-
-def _still_says(recording: Recording) -> bool:
-    of_the_call = Result.objects.filter(tester=recording.tester_id, call_uuid=recording.call_uuid)
-    return of_the_call.filter(recording_link=recording.link).exists()
 
 
 def _way_out(limits: Limits) -> Outgoing:

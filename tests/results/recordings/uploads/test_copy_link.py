@@ -25,6 +25,7 @@ from results.recordings.hand_over import MAKE_READY
 from results.recordings.store import recordings_store
 from results.recordings.uploads import copy_link as copying
 from results.recordings.uploads.ask_for_copy import COPY_LINK, ask_for_copy
+from results.recordings.uploads.copy_again import COPYING_AGAIN, copy_again, may_be_copied_again
 from results.recordings.uploads.copy_link import OPENS_A_PAGE, copy_link
 from results.recordings.uploads.finish_upload import digest_of
 from scripts_catalog.models import Build, Script
@@ -303,3 +304,60 @@ def test_what_was_removed_is_not_copied(recording: Callable[[str], Recording]) -
         copy_link(str(made.pk))
     assert there.heard == []
     assert recordings_store().look(f"{made.pk}/sent") is None
+
+
+# --- once more --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def failed(recording: Callable[[str], Recording]) -> Recording:
+    """Its host was not well."""
+    with serving(answer(503)) as there:
+        made = recording(there.url)
+        copy_link(str(made.pk))
+    made.refresh_from_db()
+    assert made.state == RecordingState.FAILED
+    return made
+
+
+def test_a_copy_that_failed_is_tried_again_from_its_page(failed: Recording, eval_member: User, tester: User) -> None:
+    again = f"{failed.get_absolute_url()}again/"
+    client = make.client_of(tester)
+    assert f'action="{again}"' in client.get(failed.get_absolute_url()).text
+    before = Row.objects.filter(handler=COPY_LINK).count()
+    for each in (client, client, make.client_of(eval_member)):
+        each.post(again)
+    failed.refresh_from_db()
+    assert (failed.state, failed.fault, failed.finished_at) == (RecordingState.RECEIVING, "", None)
+    assert Row.objects.filter(handler=COPY_LINK).count() == before + 1, "asked three times, it is copied once"
+
+
+def test_a_copy_is_tried_again_by_those_who_may_change_it_alone(failed: Recording, manager: User) -> None:
+    client = make.client_of(manager)
+    again = f"{failed.get_absolute_url()}again/"
+    assert again not in client.get(failed.get_absolute_url()).text
+    assert client.post(again).status_code == 403
+    failed.refresh_from_db()
+    assert failed.state == RecordingState.FAILED
+
+
+def test_what_can_not_help_is_not_offered(failed: Recording, tester: User, settings: Settings) -> None:
+    assert may_be_copied_again(failed)
+    settings.RECORDING_HOSTS = Hosts()
+    assert not copy_again(failed, tester), "its host is no longer copied from"
+    settings.RECORDING_HOSTS = Hosts.read(["127.0.0.1"])
+    Result.objects.update(recording_link="https://elsewhere.example/x")
+    assert not copy_again(failed, tester), "nobody stands by that link any more"
+    failed.refresh_from_db()
+    assert failed.state == RecordingState.FAILED
+
+
+def test_it_is_not_tried_again_and_again(failed: Recording, tester: User) -> None:
+    for _ in range(COPYING_AGAIN.most):
+        assert copy_again(failed, tester)
+        Recording.objects.filter(pk=failed.pk).update(state=RecordingState.FAILED)
+        failed.refresh_from_db()
+    said = make.client_of(tester).post(f"{failed.get_absolute_url()}again/", follow=True).text
+    assert "a little later" in said
+    failed.refresh_from_db()
+    assert failed.state == RecordingState.FAILED
