@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from emma_eval.accounts.by_the_minute import at_most
-from emma_eval.accounts.roles import Role, UserRequest, for_roles
+from emma_eval.accounts.roles import OPENED_OR_SENT, Role, UserRequest, for_roles
 from emma_eval.adapters.recordings import MismatchError, NotKeptError, StoreError
 
 from ..models import MOST_RECORDING_BYTES, Origin, Recording
@@ -152,11 +152,16 @@ def upload_finish(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
 
 @never_cache
 @for_roles(Role.TESTER)
-@require_POST
+@require_http_methods(OPENED_OR_SENT)
 def upload_drop(request: UserRequest, uuid: uuids.UUID) -> HttpResponse:
-    """Give an upload up, by its page or by a plain form."""
+    """Give an upload up: from its page, which asks before, or from a list, by a page that asks."""
     recording = own_upload(request, uuid)
     back = f"{reverse('upload_new')}?call={recording.call_uuid}"
+    if request.method != "POST":
+        open_ones = [each for each in uploads_there(request.user, recording.call_uuid) if each.recording == recording]
+        if not open_ones:
+            return redirect(recording)
+        return render(request, "results/upload_drop.html", {"upload": open_ones[0], "back": back})
     try:
         is_dropped = hasattr(recording, "upload") and drop_upload(recording.upload)
     except StoreError as cause:

@@ -372,8 +372,11 @@ function summarize(faults, title = "The upload can’t begin yet") {
   if (faults.length) summary.focus();
 }
 
-function choose(file) {
-  chosen = file ?? null;
+// One at a time: of several files that are dropped at once the first is taken, and that is said.
+function choose(files) {
+  chosen = files[0] ?? null;
+  part("others").hidden = files.length < 2;
+  part("others").textContent = files.length < 2 ? "" : `It is the first of ${files.length} files. Upload the others after it, one by one: a call may have several recordings.`;
   part("drop").classList.toggle("has-file", Boolean(chosen));
   part("chosen").textContent = chosen ? `${chosen.name}, ${sizeInWords(chosen.size)}` : "Drop it here, or choose it.";
   showFault("file", chosen ? faultOfFile(chosen) : "");
@@ -447,7 +450,7 @@ function showForm(words) {
   part("progress").hidden = true;
   form.hidden = false;
   input.value = ""; // the same file can be chosen once more
-  choose(null);
+  choose([]);
   showFault("file", words);
   summarize([["file", words]], "The upload broke off");
 }
@@ -465,13 +468,18 @@ part("pause").addEventListener("click", () => {
   shown.speak("It goes on.");
   upload.resume();
 });
-input.addEventListener("change", () => choose(input.files[0]));
+input.addEventListener("change", () => choose(input.files));
 for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
 part("drop").addEventListener("dragover", () => part("drop").classList.add("is-over"));
 part("drop").addEventListener("dragleave", () => part("drop").classList.remove("is-over"));
 part("drop").addEventListener("drop", (event) => {
   part("drop").classList.remove("is-over");
-  choose(event.dataTransfer.files[0]);
+  const { files } = event.dataTransfer;
+  if (!files.length) return;
+  const taken = new DataTransfer(); // so that the field names what is taken, as if it had been chosen there
+  taken.items.add(files[0]);
+  input.files = taken.files;
+  choose(files);
 });
 form.addEventListener("submit", async (event) => {
   event.preventDefault();

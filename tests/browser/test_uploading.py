@@ -76,6 +76,16 @@ def choose(page: Page, file: Path, size: str = "28.6 MB") -> None:
     page.get_by_role("button", name="Upload", exact=True).click()
 
 
+def drop(page: Page, *names: str) -> None:
+    page.evaluate(
+        """(names) => { const dataTransfer = new DataTransfer();
+          for (const name of names) dataTransfer.items.add(new File(["sound"], name, { type: "video/mp4" }));
+          const event = new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true });
+          document.querySelector("[data-drop]").dispatchEvent(event); }""",
+        list(names),
+    )
+
+
 def wait_for(page: Page, percent: int) -> None:
     """Until so much of the file is gone, as the page shows it."""
     until = time.monotonic() + 30
@@ -161,8 +171,14 @@ def test_to_a_folder_with_a_pause_and_a_new_sign_in_and_its_progress_is_spoken(
     empty.touch()
     page.set_input_files("#file", empty)
     expect(page.locator("#file-error")).to_contain_text("0 bytes")
+    drop(page, "first.mp4", "second.mp4")
+    expect(page.locator("[data-chosen]")).to_contain_text("first.mp4")
+    expect(page.locator("[data-others]")).to_contain_text("It is the first of 2 files.")
+    assert page.locator("#file").evaluate("field => field.files[0].name") == "first.mp4"
+    assert faults_of(page) == []
     file.write_bytes(file.read_bytes()[:12_000_000])
     choose(page, file, "11.4 MB")
+    expect(page.locator("[data-others]")).to_be_hidden()
     wait_for(page, 30)
     expect(page.locator("[data-figures]")).to_contain_text("a second")
     expect(page.locator("[data-figures]")).to_contain_text("left")

@@ -127,6 +127,23 @@ def test_an_upload_is_given_up_and_nothing_of_it_is_kept(page: Page, tester_clie
     assert page.ask(1).status_code == 404
 
 
+def test_what_is_not_finished_is_removed_from_the_list_only_after_a_page_has_asked(
+    page: Page, tester_client: Client
+) -> None:
+    page.send(1)
+    listed = tester_client.get(f"/recordings/new/?call={page.call}").text
+    assert f'href="{page.begun["drop"]}"' in listed
+    assert f'action="{page.begun["drop"]}"' not in listed
+    asked = tester_client.get(page.begun["drop"]).text
+    assert "call.mp4" in asked
+    assert "is removed, for good" in asked
+    assert f'href="/recordings/new/?call={page.call}">Keep it' in asked
+    assert Upload.objects.count() == 1
+    Recording.objects.update(state="working")
+    answer = tester_client.get(page.begun["drop"])
+    assert answer.headers["Location"] == Recording.objects.get().get_absolute_url(), "there is nothing to ask any more"
+
+
 def test_a_store_that_is_down_is_told_and_may_be_asked_again(
     tester_client: Client, call: Call, settings: Settings
 ) -> None:
