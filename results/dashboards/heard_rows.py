@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from django.core.paginator import Page, Paginator
+
 from ..figures import say_number, say_share
 from ..models import Recording, Result, as_clock
 from .counting import Counting
 from .heard import Call, Heard, HeardCalls
 
-MOST_ROWS = 100
+A_PAGE = 100
 UNMEASURED = "unmeasured"
 
 # What each figure is sorted by: the most first, since that is what people want to listen to.
@@ -42,22 +44,25 @@ class Row:
 
 @dataclass(frozen=True)
 class HeardRows:
-    """The calls of one build, by one of its figures. `total`: how many there are; the first `MOST_ROWS` are listed."""
+    """The calls of one build, by one of its figures: a page of them. `page` says how many there are in all."""
 
     build: str
     by: str
     rows: tuple[Row, ...]
-    total: int
+    page: Page[Call]
 
 
-def list_calls(counting: Counting, heard: HeardCalls, build: str, by: str) -> HeardRows | None:
-    """Those of the build called `build`: measured ones by the figure `by`, or those that are `UNMEASURED`."""
+def list_calls(counting: Counting, heard: HeardCalls, build: str, by: str, page: str = "") -> HeardRows | None:
+    """Those of the build called `build`: measured ones by the figure `by`, or those that are `UNMEASURED`.
+
+    Of a `page` that there is none of, the nearest one.
+    """
     of_build = next((each for each in heard.builds if each.name == build), None)
     if of_build is None:
         return None
     by = by if by in _ORDERS or by == UNMEASURED else "latency"
-    calls = _wanted(of_build, by)
-    return HeardRows(build, by, _rows(counting.of_every_build, calls[:MOST_ROWS]), len(calls))
+    calls = Paginator(_wanted(of_build, by), A_PAGE).get_page(page)
+    return HeardRows(build, by, _rows(counting.of_every_build, list(calls)), calls)
 
 
 def _wanted(heard: Heard, by: str) -> list[Call]:

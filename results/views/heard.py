@@ -27,7 +27,7 @@ FIELDS = ("build", "area", "returning", "period", "from", "to", "tags")
 def heard_calls(request: UserRequest) -> HttpResponseBase:
     """The figures by build, of all scripts or of one; 404 for one that this person may not know of.
 
-    With `calls`, the name of a build, its recorded calls are listed below, by the figure that `by` names.
+    With `calls`, the name of a build, its recorded calls are listed below by pages, by the figure that `by` names.
     """
     if redirected := without_empty(request):
         return redirected
@@ -44,7 +44,7 @@ def heard_calls(request: UserRequest) -> HttpResponseBase:
         "query": f"{asked.query()}{f'&script={slug}' if slug else ''}",
         "heard": heard,
         "reasons": reasons_of(heard),
-        "calls": list_calls(counting, heard, request.GET.get("calls", ""), request.GET.get("by", "")),
+        "calls": list_calls(counting, heard, *(request.GET.get(each, "") for each in ("calls", "by", "page"))),
     }
     return render(request, f"results/heard_calls.html{'#by_build' if is_for_a_part(request) else ''}", page)
 

@@ -15,6 +15,7 @@ from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
 from emma_eval.scoring.turns import EDITION
 from results.counts.rebuild_counts import rebuild_counts
+from results.dashboards import heard_rows
 from results.dashboards.counting import Counting
 from results.dashboards.heard import OLDER_EDITION, read_heard, reasons_of
 from results.dashboards.heard_rows import list_calls
@@ -128,8 +129,30 @@ def test_the_calls_of_a_build_are_those_that_one_may_know(
     counting = Counting(manager, Filters())
     found = list_calls(counting, read_heard(counting, ""), build.name, "silences")
     assert found is not None
-    assert ([row.recording for row in found.rows], found.total) == ([known.recording.uuid], 1)
+    assert ([row.recording for row in found.rows], found.page.paginator.count) == ([known.recording.uuid], 1)
     assert list_calls(counting, read_heard(counting, ""), "none of these", "silences") is None
+
+
+def test_the_calls_of_a_build_are_listed_by_pages(
+    manager: User, tester: User, script: Script, build: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(heard_rows, "A_PAGE", 2)
+    made = [
+        recorded(make.result(tester, script, build), latency_median_ms=latency_ms)
+        for latency_ms in (900, 500, 700, 600, 800)
+    ]
+    slowest_first = [str(made[place].recording.pk) for place in (0, 4, 2, 3, 1)]
+    client, address = make.client_of(manager), f"{reverse('heard_calls')}?calls={build.name}&by=latency"
+    found: list[str] = []
+    while address:
+        page = client.get(address).text
+        assert "5 calls" in page
+        found += re.findall(r"/recordings/([0-9a-f-]{36})/", page)
+        following = re.search(r'rel="next" href="([^"#]+)', page)
+        address = unescape(following[1]) if following else ""
+    assert found == slowest_first
+    assert "Page 3 of 3" in page
+    assert client.get(f"{reverse('heard_calls')}?calls={build.name}&page=odd").status_code == 200
 
 
 def test_a_call_counts_once_by_its_newest_recording(manager: User, tester: User, script: Script, build: Build) -> None:
