@@ -49,3 +49,17 @@ def test_nothing_in_a_list_is_too_low_for_a_finger(phone: Page, path: str, least
     phone.goto(path)
     assert phone.locator(selector).count(), "the page has such links"
     assert phone.evaluate(LOW, [selector, least - 0.5]) == []
+
+
+def test_a_long_name_with_text_of_twice_the_size_fits_320_pixels(open_page: OpenPage) -> None:
+    owner = make.user("maximiliane.of.the.long.name@example.test", Role.TESTER, name="Maximiliane Wolfeschlegelstein")
+    page = open_page(owner, width=320, height=640)
+    page.goto("/todo/")
+    page.evaluate("document.documentElement.style.fontSize = '200%'")
+    page.locator(".menu summary").click()
+    for selector in (".menu summary", ".menu-body"):
+        box = page.locator(selector).bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 320, selector
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
