@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.servers.basehttp import WSGIRequestHandler
 from django.db import connection
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, sync_playwright
@@ -90,6 +91,12 @@ def _house_of_the_tests() -> None:
     settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
     for folder in (settings.STATIC_ROOT, settings.RECORDINGS_DIR, settings.QUEUE_DIR, settings.CONTROL_DIR):
         folder.mkdir(parents=True, exist_ok=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _the_live_server_answers_at_once() -> None:
+    """It writes an answer in pieces, and Nagle's algorithm would hold the second back for 40 ms at each request."""
+    WSGIRequestHandler.disable_nagle_algorithm = True
 
 
 @pytest.fixture
