@@ -8,17 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import shutil
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -38,6 +32,7 @@ from emma_eval.outbox.hold_while import hold_while
 from emma_eval.outbox.registry import TryLaterError
 
 from ...models import MOST_FAULT_CHARACTERS, Origin, Recording, RecordingState
+from ..work_folder import work_folder
 from .clear_sent import clear_sent
 from .derive import Guarded, Heard, listen
 from .join_chunks import join_chunks
@@ -47,8 +42,6 @@ from .tell_sides import tell_sides
 if TYPE_CHECKING:
     from emma_eval.adapters.speech import Voices
 
-MAKING = "making-recordings"
-LEFT_BEHIND_AFTER_S = 24 * 3600
 STORE_IS_DOWN = timedelta(minutes=1)
 
 GONE = "What was sent is no longer in the store: send it again."
@@ -81,7 +74,7 @@ def make_ready(key: str, store: Store) -> None:
         return
     try:
         if recording.state == RecordingState.WORKING:
-            with _folder_of_our_own() as folder:
+            with work_folder() as folder:
                 _keep(recording, store, _make(recording, store, folder))
         clear_sent(recording, store)
     except BadMediaError as fault:
@@ -105,18 +98,6 @@ def _try_later(recording: Recording, fault: Exception) -> None:
     if is_last_try():
         _fail(recording, NOT_MADE)
     raise TryLaterError(str(fault)) from fault
-
-
-@contextmanager
-def _folder_of_our_own() -> Iterator[Path]:
-    """In the folder of data, since what is given for passing things may hold no 4 GB; gone afterwards."""
-    home = Path(settings.VAR_DIR) / MAKING
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for left in home.iterdir():
-        if left.stat().st_mtime < time.time() - LEFT_BEHIND_AFTER_S:
-            shutil.rmtree(left, ignore_errors=True)
-    with TemporaryDirectory(dir=home, ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
 
 
 def _make(recording: Recording, store: Store, folder: Path) -> Made:

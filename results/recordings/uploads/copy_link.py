@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import IO
 
 from django.conf import settings
 from django.utils import timezone
 
 from emma_eval.adapters.errors import NeighbourError, TooLargeError, UnwantedError
 from emma_eval.adapters.outgoing import Answer, Limits, Outgoing, Wanted
+from emma_eval.adapters.recordings import StoreError
 from emma_eval.outbox.deliver import hold_on, is_last_try
 from emma_eval.outbox.hold_while import hold_while
 from emma_eval.outbox.registry import TryLaterError
@@ -23,8 +22,9 @@ from emma_eval.outbox.registry import TryLaterError
 from ...models import MOST_FAULT_CHARACTERS, MOST_RECORDING_BYTES, Origin, Recording, RecordingState
 from ..store import recordings_store
 from ..trail import COPIED
+from ..work_folder import work_folder
 from .ask_for_copy import is_still_given
-from .begin_upload import PART_BYTES
+from .begin_upload import part_bytes
 from .finish_upload import digest_of, hand_over_sent
 
 LIMITS = Limits(connect_s=10, read_s=20, whole_s=6 * 3600, most_bytes=MOST_RECORDING_BYTES)
@@ -33,6 +33,7 @@ SLOWEST_A_S, OVER_S = 64 * 1024, 20  # bytes a second, over so many seconds
 HOLD_EVERY_S = 20
 WAITS = frozenset({408, 425, 429, 500, 502, 503, 504})
 NEXT = timedelta(minutes=1)
+STORE_IS_DOWN = timedelta(minutes=10)  # a store that is full is told only by what was fetched for it
 GONE = frozenset({404, 410})
 CLOSED = frozenset({401, 403, 407})
 A_PAGE = frozenset({"text/html", "application/xhtml+xml"})
@@ -41,11 +42,12 @@ OPENS_A_PAGE = "This link opens a page, not a file. Give the link of the file it
 
 
 class NotCopiedError(Exception):
-    """Why not, in words. `may_retry`: whether later may help."""
+    """Why not, in words. `may_retry`: whether later may help; `counts`: whether that is one of some tries."""
 
-    def __init__(self, words: str, *, may_retry: bool) -> None:
+    def __init__(self, words: str, *, may_retry: bool, counts: bool = True) -> None:
         super().__init__(words)
         self.may_retry = may_retry
+        self.counts = counts
 
 
 def copy_link(key: str, *, way: Callable[[Limits], Outgoing] | None = None) -> None:
@@ -70,7 +72,10 @@ def _way_out(limits: Limits) -> Outgoing:
 
 
 def _copy(recording: Recording, way: Outgoing) -> None:
-    with _room_for_it() as (path, file), _told():
+    """Our own store is asked before the host is: where it is down, nothing is fetched that could not be kept."""
+    with _told(), work_folder() as folder, (folder / "copy").open("wb") as file:
+        path, store = folder / "copy", recordings_store()
+        store.look(f"{recording.folder}sent")
         answer = way.fetch(recording.link.partition("#")[0], file, _wanted(), heard=_holding())
         _check(answer)
         file.flush()
@@ -80,20 +85,13 @@ def _copy(recording: Recording, way: Outgoing) -> None:
         if not _is_still_wanted(recording):
             return
         media_type = answer.header("content-type").partition(";")[0].strip().lower()
-        hold_while(lambda: recordings_store().keep(f"{recording.folder}sent", path, media_type=media_type))
+        hold_while(lambda: store.keep(f"{recording.folder}sent", path, media_type=media_type))
         digest = hold_while(lambda: _digest(path))
         hand_over_sent(recording, None, COPIED, digest=digest, size=path.stat().st_size)
 
 
 def _wanted() -> Wanted:
     return Wanted(settings.RECORDING_HOSTS, TYPES, least_a_s=SLOWEST_A_S, over_s=OVER_S)
-
-
-@contextmanager
-def _room_for_it() -> Iterator[tuple[Path, IO[bytes]]]:
-    """A file of ours, in the folder of data: what is given for passing things may hold no 4 GB."""
-    with tempfile.NamedTemporaryFile(dir=settings.VAR_DIR, prefix="copy-") as file:
-        yield Path(file.name), file
 
 
 def _holding() -> Callable[[int], None]:
@@ -121,6 +119,8 @@ def _told() -> Iterator[None]:
         raise NotCopiedError(
             "The file behind this link is larger than 4 GB, which is the most.", may_retry=False
         ) from cause
+    except StoreError as cause:
+        raise NotCopiedError(f"Not copied yet: {cause}", may_retry=True, counts=not cause.may_retry) from cause
     except NeighbourError as cause:
         raise NotCopiedError(f"Not copied from this link: {cause}.", may_retry=cause.may_retry) from cause
     except OSError as cause:
@@ -146,15 +146,16 @@ def _is_still_wanted(recording: Recording) -> bool:
 
 def _digest(path: Path) -> str:
     """As if it had been uploaded: the same file has the same digest, whichever way it came."""
+    size = part_bytes(path.stat().st_size)
     with path.open("rb") as file:
-        return digest_of(hashlib.sha256(part).hexdigest() for part in iter(lambda: file.read(PART_BYTES), b""))
+        return digest_of(hashlib.sha256(part).hexdigest() for part in iter(lambda: file.read(size), b""))
 
 
 def _note(recording: Recording, fault: NotCopiedError) -> None:
-    """It failed for good, or is tried again: either way its page says why."""
+    """It failed for good, or is tried again, for as long as it takes where our own store is down: its page says why."""
     words = str(fault)[:MOST_FAULT_CHARACTERS]
     receiving = Recording.objects.filter(pk=recording.pk, state=RecordingState.RECEIVING)
-    if fault.may_retry and not is_last_try():
+    if fault.may_retry and not (fault.counts and is_last_try()):
         receiving.update(fault=words, heard_at=timezone.now())
-        raise TryLaterError(words, NEXT)
+        raise TryLaterError(words, NEXT if fault.counts else STORE_IS_DOWN, counts=fault.counts)
     receiving.update(state=RecordingState.FAILED, fault=words, finished_at=timezone.now())

@@ -31,11 +31,12 @@ from results.recordings.making import derive
 from results.recordings.making import make_ready as making
 from results.recordings.making.clear_sent import clear_what_was_left
 from results.recordings.making.give_up_stuck import give_up_stuck
-from results.recordings.making.make_ready import GONE, MAKING, NOT_MADE, make_ready
+from results.recordings.making.make_ready import GONE, NOT_MADE, make_ready
 from results.recordings.making.try_again import may_be_tried_again, try_again
 from results.recordings.removal.removal_reasons import Reason
 from results.recordings.removal.remove_recording import remove_recording
 from results.recordings.store import recordings_store
+from results.recordings.work_folder import WORKED_IN
 from tests.media import media
 from tests.s3 import S3Server
 from tests.stores import use_bucket, use_folder
@@ -90,7 +91,7 @@ def test_what_was_recorded_becomes_one_file_with_all_that_is_known_of_it(any_sto
     assert [len(side) for side in peaks["sides"]] == [-(-recording.duration_ms // peaks["bucket_ms"])] * 2
     assert not Chunk.objects.exists()
     assert CallFigures.objects.filter(recording=recording).exists()
-    assert list((site.VAR_DIR / MAKING).iterdir()) == []
+    assert list((site.VAR_DIR / WORKED_IN).iterdir()) == []
 
 
 @pytest.mark.data_layer
@@ -299,7 +300,7 @@ def test_what_a_worker_left_that_died_is_cleared_away_by_the_next_day(store: Sto
     assert clear_what_was_left(store, timezone.now()) == 1
     assert keys(store, recording) == MADE
     assert clear_what_was_left(store, timezone.now()) == 0
-    left = Path(site.VAR_DIR) / MAKING / "left"
+    left = Path(site.VAR_DIR) / WORKED_IN / "left"
     left.mkdir()
     os.utime(left, (time.time() - 90_000,) * 2)
     make_ready(str(uploaded(tester, store, media("ogg")).pk), store)
@@ -386,7 +387,7 @@ def test_a_lease_that_is_lost_ends_the_work_and_changes_nothing(
     with pytest.raises(LeaseLostError):
         make_ready(str(recording.pk), store)
     assert state(recording) == RecordingState.WORKING
-    assert list((site.VAR_DIR / MAKING).iterdir()) == []
+    assert list((site.VAR_DIR / WORKED_IN).iterdir()) == []
 
 
 def test_nobody_makes_ready_what_is_not_there(store: Store) -> None:

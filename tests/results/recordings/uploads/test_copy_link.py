@@ -23,17 +23,20 @@ from results.filing.correct_result import add_recording_link, correct_result, fi
 from results.models import Origin, Recording, RecordingState, Result
 from results.recordings.hand_over import MAKE_READY
 from results.recordings.store import recordings_store
+from results.recordings.uploads import begin_upload
 from results.recordings.uploads import copy_link as copying
 from results.recordings.uploads.ask_for_copy import COPY_LINK, ask_for_copy
 from results.recordings.uploads.copy_again import COPYING_AGAIN, copy_again, may_be_copied_again
 from results.recordings.uploads.copy_link import OPENS_A_PAGE, copy_link
 from results.recordings.uploads.finish_upload import digest_of
+from results.recordings.work_folder import WORKED_IN
 from scripts_catalog.models import Build, Script
 from tests import make
 from tests.adapters.certificates import Authority
 from tests.adapters.test_outgoing import leads_to
 from tests.receivers import Talk, answer, raw, redirect, serving
-from tests.stores import use_folder
+from tests.s3 import S3Server
+from tests.stores import use_bucket, use_folder
 
 pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
 
@@ -158,7 +161,7 @@ def test_it_is_kept_and_handed_over(recording: Callable[[str], Recording], tmp_p
     assert (tmp_path / "file").read_bytes() == body
     assert Row.objects.filter(handler=MAKE_READY).count() == 1
     assert AuditEntry.objects.filter(action="copied a recording").count() == 1
-    assert not list(site.VAR_DIR.glob("copy-*"))
+    assert not list((site.VAR_DIR / WORKED_IN).iterdir())
 
 
 def test_a_link_that_was_corrected_in_the_meantime_is_not_copied(
@@ -198,7 +201,7 @@ def test_what_can_not_be_copied_is_told_in_words_and_not_tried_again(
     assert made.state == RecordingState.FAILED
     assert words in made.fault
     assert recordings_store().look(f"{made.pk}/sent") is None
-    assert not list(site.VAR_DIR.glob("copy-*"))
+    assert not list((site.VAR_DIR / WORKED_IN).iterdir())
 
 
 @pytest.mark.parametrize(
@@ -241,6 +244,37 @@ def test_the_last_try_is_the_last(recording: Callable[[str], Recording]) -> None
         copy_link(str(made.pk))  # outside of a delivery there is no other to come
     made.refresh_from_db()
     assert (made.state, made.fault) == (RecordingState.FAILED, "Not copied from this link: its host answered 503.")
+
+
+def test_while_our_own_store_is_down_nothing_is_fetched_and_no_try_is_lost(
+    recording: Callable[[str], Recording], settings: Settings, tmp_path: Path
+) -> None:
+    """Nobody listens where the bucket is said to be."""
+    use_bucket(settings, S3Server("http://127.0.0.1:1"), "none")
+    with serving(answer(body=b"all of it", Content_Type="video/mp4")) as there:
+        made = recording(there.url)
+        with pytest.raises(TryLaterError) as later:
+            copy_link(str(made.pk))
+        assert (later.value.counts, there.heard) == (False, [])
+        made.refresh_from_db()
+        assert made.state == RecordingState.RECEIVING
+        assert made.fault.startswith("Not copied yet: The store of recordings can't be reached")
+        use_folder(settings, tmp_path / "recordings")
+        copy_link(str(made.pk))
+    made.refresh_from_db()
+    assert (made.state, made.fault) == (RecordingState.WORKING, "")
+
+
+def test_a_large_file_has_the_digest_that_it_would_have_had_if_it_was_uploaded(
+    recording: Callable[[str], Recording], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(begin_upload, "LARGE_BYTES", 40)
+    monkeypatch.setattr(begin_upload, "LARGE_PART_BYTES", 16)
+    with serving(answer(body=bytes(50), Content_Type="video/mp4")) as there:
+        made = recording(there.url)
+        copy_link(str(made.pk))
+    made.refresh_from_db()
+    assert made.sent_digest == digest_of(hashlib.sha256(bytes(size)).hexdigest() for size in (16, 16, 16, 2))
 
 
 # --- where a name leads -----------------------------------------------------------------------
