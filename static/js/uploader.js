@@ -380,6 +380,12 @@ function choose(files) {
   part("drop").classList.toggle("has-file", Boolean(chosen));
   part("chosen").textContent = chosen ? `${chosen.name}, ${sizeInWords(chosen.size)}` : "Drop it here, or choose it.";
   showFault("file", chosen ? faultOfFile(chosen) : "");
+  letGoOfSummary();
+}
+
+// Once nothing that it names is left to mend.
+function letGoOfSummary() {
+  if (!form.querySelector(".wrong")) part("faults").hidden = true;
 }
 
 function faultsOfForm() {
@@ -469,6 +475,10 @@ part("pause").addEventListener("click", () => {
   upload.resume();
 });
 input.addEventListener("change", () => choose(input.files));
+document.getElementById("consent").addEventListener("change", ({ target }) => {
+  if (target.checked) showFault("consent", "");
+  letGoOfSummary();
+});
 for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
 part("drop").addEventListener("dragover", () => part("drop").classList.add("is-over"));
 part("drop").addEventListener("dragleave", () => part("drop").classList.remove("is-over"));
