@@ -40,15 +40,15 @@ def at_most(what: str, found: float, most: float, unit: str, aside: str = "") ->
     return Figure(what, ours=f"{found:.4g} {unit}", limit=f"at most {most:g} {unit}", is_met=found <= most, aside=aside)
 
 
-def pace(what: str, floor: list[float], ours: list[float], least: float, unit: str, aside: str = "") -> Figure:
-    """Ours reaches at least such a share of the floor's pace, in the middle round; both told round by round."""
+def pace(what: str, floor: list[float], ours: list[float], unit: str, least: float | None = None) -> Figure:
+    """Which share of the floor's pace ours reaches, in the middle round; both told round by round. At least `least`,
+    where that is promised."""
     shares = [mine / other for mine, other in zip(ours, floor, strict=True)]
     return Figure(
         what=what,
         floor=f"{median(floor):.3g} {unit}",
         ours=f"{median(ours):.3g} {unit}",
         ratio=f"{median(shares):.2f} ({min(shares):.2f} to {max(shares):.2f})",
-        limit=f"at least {least:g} times",
-        is_met=median(shares) >= least,
-        aside=aside,
+        limit="" if least is None else f"at least {least:g} times",
+        is_met=None if least is None else median(shares) >= least,
     )

@@ -5,6 +5,7 @@ What the figures are is no matter of these tests; a machine that runs tests is n
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ import psutil
 import pytest
 
 from tests.bench import __main__ as bench
+from tests.bench.cores import halves, on_cores
 from tests.bench.figures import Figure, at_most, pace, ratio
 from tests.bench.measures import Measure, all_measures, filing, results_list
 from tests.bench.report import Report, Section, line, said
@@ -106,9 +108,20 @@ def test_a_ratio_is_that_of_the_middle_round() -> None:
 
 
 def test_a_pace_is_the_share_of_the_middle_round() -> None:
-    found = pace("it", [100, 80, 100], [90, 80, 70], 0.8, "MB/s")
+    found = pace("it", [100, 80, 100], [90, 80, 70], "MB/s", 0.8)
     assert found == Figure("it", "100 MB/s", "80 MB/s", "0.90 (0.70 to 1.00)", "at least 0.8 times", True)
-    assert pace("it", [100], [79], 0.8, "MB/s").is_met is False
+    assert pace("it", [100], [79], "MB/s", 0.8).is_met is False
+    assert pace("it", [100], [79], "MB/s").is_met is None
+
+
+def test_what_is_started_on_some_cores_stays_there() -> None:
+    mine = os.sched_getaffinity(0)
+    servers, senders = halves()
+    assert servers | senders == mine
+    with on_cores(senders), subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as started:
+        assert os.sched_getaffinity(started.pid) == senders
+        started.communicate(b"\n")
+    assert os.sched_getaffinity(0) == mine
 
 
 def test_what_was_spent_by_a_process_and_by_those_below_it_is_counted() -> None:

@@ -1,6 +1,10 @@
 """A recording of 300 MB on its way into a bucket, from the press of the button until the site has seen the whole file:
 through our own page in Chromium, which reads the file from disk, makes the SHA-256 of each part, asks the site for its
-link and sends it, beside boto3's plain upload_file of the same file to the same S3 server, turn by turn."""
+link and sends it, beside boto3's plain upload_file of the same file to the same S3 server, turn by turn.
+
+Once with the servers on one half of the cores and whoever sends on the other, as bucket and site don't stand on a
+tester's machine; and once with all of them on all cores, where whoever takes more of a processor takes it from the S3
+server, too."""
 
 from __future__ import annotations
 
@@ -19,6 +23,7 @@ from playwright.sync_api import Browser
 from tests.s3 import S3Server, s3_server
 
 from ..browser import chromium, fresh_context
+from ..cores import halves, on_cores
 from ..figures import Figure, pace
 from ..server import OURS, ROOT, Server, WrongAnswerError
 from ..stage import Stage
@@ -38,6 +43,7 @@ class Way:
     site: Server
     session: str
     browser: Browser
+    senders: set[int]  # the cores of whoever sends
     file: Path
     call: str
 
@@ -48,29 +54,45 @@ class Way:
 
 
 def measure(stage: Stage) -> Iterator[Figure]:
+    servers, senders = halves()
+    floor, ours = _paces(stage, servers, senders)
+    yield pace("upload of 300 MB through our page", floor, ours, "MB/s", LEAST)
+    floor, ours = _paces(stage, servers | senders, servers | senders)
+    yield pace("the same, with the S3 server on the same cores as the browser", floor, ours, "MB/s")
+
+
+def _paces(stage: Stage, servers: set[int], senders: set[int]) -> tuple[list[float], list[float]]:
+    """Of boto3 and of our page, in MB a second, a round each; the first round warms up and is left out."""
+    floor, ours = [], []
     with ExitStack() as ends:
-        way = _way(stage, ends)
+        way = _way(stage, ends, servers, senders)
         ends.callback(stage.house.ask, "measures.upload", "forget_uploads")
-        floor, ours = [], []
         for _ in range(stage.rounds + 1):
             floor.append(FILE_MB / _by_boto(way))
             ours.append(FILE_MB / _by_our_page(way))
             way.empty()
             stage.house.ask("measures.upload", "forget_uploads")
-    yield pace("upload of 300 MB through our page", floor[1:], ours[1:], LEAST, "MB/s")
+    return floor[1:], ours[1:]
 
 
-def _way(stage: Stage, ends: ExitStack) -> Way:
-    s3 = ends.enter_context(s3_server())
-    bucket, folder = s3.new_bucket(), Path(ends.enter_context(TemporaryDirectory()))
-    said = {"BUCKET": bucket, "ENDPOINT": s3.endpoint, "REGION": s3.region, "KEY": s3.key, "SECRET": s3.secret}
-    environment = {**stage.house.environment, **{f"EMMA_S3_{name}": value for name, value in said.items()}}
-    site = ends.enter_context(Server(OURS, environment))
+def _way(stage: Stage, ends: ExitStack, servers: set[int], senders: set[int]) -> Way:
+    with on_cores(servers):
+        s3 = ends.enter_context(s3_server())
+        bucket = s3.new_bucket()
+        environment = {**stage.house.environment, **_said_of(s3, bucket)}
+        site = ends.enter_context(Server(OURS, environment))
+    with on_cores(senders):
+        browser = ends.enter_context(chromium())
     let_in = (sys.executable, "manage.py", "recordings_bucket")
     told = {**environment, "EMMA_ORIGIN": site.address}
     subprocess.run(let_in, cwd=ROOT, env=told, check=True, stdout=subprocess.DEVNULL)
-    call = stage.house.ask("measures.upload", "a_call")
-    return Way(s3, bucket, site, stage.facts["session"], ends.enter_context(chromium()), _file(folder), call)
+    file, call = _file(Path(ends.enter_context(TemporaryDirectory()))), stage.house.ask("measures.upload", "a_call")
+    return Way(s3, bucket, site, stage.facts["session"], browser, senders, file, call)
+
+
+def _said_of(s3: S3Server, bucket: str) -> dict[str, str]:
+    said = {"BUCKET": bucket, "ENDPOINT": s3.endpoint, "REGION": s3.region, "KEY": s3.key, "SECRET": s3.secret}
+    return {f"EMMA_S3_{name}": value for name, value in said.items()}
 
 
 def _file(folder: Path) -> Path:
@@ -85,9 +107,10 @@ def _file(folder: Path) -> Path:
 def _by_boto(way: Way) -> float:
     """How many seconds the plain way takes."""
     client = way.s3.client()
-    began = time.perf_counter()
-    client.upload_file(str(way.file), way.bucket, "plain.webm")
-    return time.perf_counter() - began
+    with on_cores(way.senders):
+        began = time.perf_counter()
+        client.upload_file(str(way.file), way.bucket, "plain.webm")
+        return time.perf_counter() - began
 
 
 def _by_our_page(way: Way) -> float:
