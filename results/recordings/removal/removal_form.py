@@ -20,7 +20,7 @@ class RemovalForm(forms.Form):
         label="In your own words",
         required=False,
         max_length=MOST_WORDS,
-        help_text="Stays here in place of the recording. Don't repeat what should not be kept.",
+        help_text="Stays here in place of the recording. Don’t repeat what should not be kept.",
         error_messages={"max_length": f"That is longer than {MOST_WORDS} characters."},
     )
 
