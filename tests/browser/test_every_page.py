@@ -39,13 +39,13 @@ def looker_at(name: str) -> str:
     return next((who for who in LOOKERS if who in ACCESS[name].who), NO_ROLE)
 
 
-def faults_of(page: BrowserPage, width: int) -> list[str]:
-    """What axe and the width of the page find wrong; at a desk, what is hard to read in the dark too."""
+def faults_of(page: BrowserPage, *, in_the_dark: bool = False) -> list[str]:
+    """What axe and the width of the page find wrong; if that is asked, what is hard to read in the dark too."""
     found = violations(page, WCAG)
     too_wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     if too_wide > 0:
         found.append(f"scrolls sideways by {too_wide} px")
-    if width == DESK:
+    if in_the_dark:
         page.emulate_media(color_scheme="dark")
         found += [f"in the dark, {fault}" for fault in violations(page, COLOURS)]
         page.emulate_media(color_scheme="light")
@@ -82,7 +82,7 @@ def test_every_page_can_be_read_by_everybody(open_page: OpenPage, world: World, 
             browsers[who] = open_page(world.people[who, False], width=width, reduced_motion="reduce")
         if visit(browsers[who], address(name, page.args, world)):
             seen += 1
-            if faults := faults_of(browsers[who], width):
+            if faults := faults_of(browsers[who], in_the_dark=width == DESK):
                 wrong[f"{name} as {who}"] = faults
     assert wrong == {}
     assert seen >= 30
@@ -99,6 +99,6 @@ def test_the_pages_for_what_went_wrong_or_was_asked_can_be_read_too(
         answer = browser.goto(path)
         assert answer is not None
         assert answer.status == status
-        if faults := faults_of(browser, width):
+        if faults := faults_of(browser, in_the_dark=width == DESK):
             wrong[path] = faults
     assert wrong == {}
