@@ -4,23 +4,41 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from html import escape
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
+from django.conf import settings as site
 from django.urls import reverse
+from pytest_django import Settings
 
 from emma_eval.accounts import audit
 from emma_eval.accounts.models import Training, User
 from emma_eval.accounts.roles import Role
 from emma_eval.webhooks.models import Delivery, Endpoint, Try
 from results.comments.comment_on import comment_on
-from results.models import Change, Draft, QueuedFor, SheetUpload
+from results.models import (
+    MOST_MOMENT_CHARACTERS,
+    Change,
+    Draft,
+    QueuedFor,
+    Recording,
+    RecordingNote,
+    RecordingState,
+    Result,
+    SheetUpload,
+    Upload,
+)
+from results.recordings.player.keep_captions import keep_captions
+from results.recordings.removal.removal_reasons import Reason
+from results.recordings.removal.remove_recording import remove_recording
 from results.review.gold import set_gold
 from results.tickets.link_ticket import About, link_ticket
-from scripts_catalog.models import Script, ScriptVersion
+from scripts_catalog.models import Build, Script, ScriptVersion
 from tests import make
+from tests.stores import use_folder
 
 from .payloads import PAYLOADS, PROBE
 from .test_safety_canary import addresses, links_of
@@ -185,6 +203,49 @@ def test_no_payload_becomes_markup(world: World, start: int) -> None:
     assert shown == set(texts), "each payload is shown somewhere, as it was written"
 
 
+def plant_beside_a_recording(tester: User, by: User, script: Script, build: Build) -> tuple[Result, Recording]:
+    """All of them at once: as notes, moments and a transcript, and as names and faults of other files of the call."""
+    moments = tuple(text[:MOST_MOMENT_CHARACTERS] for text in PAYLOADS)
+    call = make.call(tester, script, build=build, moments=moments, ended_at_ms=9_000_000)
+    result = make.result(tester, script, build, call_uuid=call.uuid, queued_for=QueuedFor.SAMPLE)
+    made = make.recording(tester, call.uuid, name=PAYLOADS[0][:200], duration_ms=9_000_000)
+    cues = []
+    for at, text in enumerate(PAYLOADS):
+        RecordingNote.objects.create(recording=made, by=by, at_ms=at * 1000, words=text)
+        line = escape(" ".join(text.replace("\0", "").split()))
+        cues.append(f"01:{at:02}:01.000 --> 01:{at:02}:02.000\n<v {line}>{line}")
+        others = {"name": text[:200], "fault": text[:300], "key": "", "duration_ms": None}
+        if at % 6 < 2:
+            failed = make.recording(tester, call.uuid, state=RecordingState.FAILED, **others)
+            if at % 6:
+                remove_recording(failed, by, Reason.OTHER, text[:150])
+        sent = make.recording(tester, call.uuid, state=RecordingState.RECEIVING, origin="uploaded", **others)
+        Upload.objects.create(recording=sent, key="x", upload_id=f"{at}", size=9, part_size=9, fingerprint=f"{at}")
+    keep_captions(by, made, "\n\n".join(["WEBVTT", *cues[:59]]).encode())
+    return result, made
+
+
+def test_nothing_beside_a_recording_becomes_markup(world: World, settings: Settings, tmp_path: Path) -> None:
+    use_folder(settings, tmp_path / "recordings")
+    tester, team = world.user(Role.TESTER.value), world.user(Role.EVAL_TEAM.value)
+    result, made = plant_beside_a_recording(tester, team, world.script, world.build)
+    of_call = f"?call={result.call_uuid}"
+    gone, failed = (Recording.objects.filter(state=state)[:3] for state in (RecordingState.REMOVED, "failed"))
+    paths = [
+        *(made.get_absolute_url(), reverse("recording_captions", args=[made.pk])),
+        *(result.get_absolute_url(), reverse("upload_new") + of_call, reverse("call", args=[result.call_uuid])),
+        *(each.get_absolute_url() for each in (*gone, *failed)),
+    ]
+    said = ""
+    for role in (Role.TESTER, Role.EVAL_TEAM, Role.EVAL_LEAD):
+        for path in paths:
+            answer = world.client(role.value).get(path)
+            page = Page(answer.text)
+            assert page.wrong == [], f"{role} {path}"
+            said += "\n".join(page.words)
+    assert [text for text in PAYLOADS if said.count(text) < 3] == [], "each is shown, as it was written"
+
+
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_what_is_typed_into_an_address_or_a_form_is_not_run_either(world: World, payload: str) -> None:
     """Reflected: what comes back at once, in searches, filters and forms with errors."""
@@ -240,9 +301,9 @@ LETS_THROUGH = re.compile(
 
 def sources() -> Iterator[tuple[str, str]]:
     for folder in ("emma_eval", "scripts_catalog", "results", "templates"):
-        for path in sorted((settings.BASE_DIR / folder).rglob("*")):
+        for path in sorted((site.BASE_DIR / folder).rglob("*")):
             if path.suffix in {".py", ".html", ".txt", ".svg"}:
-                yield path.relative_to(settings.BASE_DIR).as_posix(), path.read_text(encoding="utf-8")
+                yield path.relative_to(site.BASE_DIR).as_posix(), path.read_text(encoding="utf-8")
 
 
 def test_nothing_is_let_through_unescaped_outside_of_what_was_reviewed() -> None:
