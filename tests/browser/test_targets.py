@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Page
+from pytest_django import Settings
 
 from emma_eval.accounts.roles import Role
 from results.models import Round, Ticket, Wanted
 from tests import make
 from tests.conftest import OpenPage
+from tests.stores import use_folder
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 LOW = """([selector, least]) => [...document.querySelectorAll(selector)]
@@ -63,3 +67,17 @@ def test_a_long_name_with_text_of_twice_the_size_fits_320_pixels(open_page: Open
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 320, selector
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+def test_recordings_fit_a_page_so_narrow_that_text_of_twice_the_size_fits_320_pixels(
+    open_page: OpenPage, settings: Settings, tmp_path: Path
+) -> None:
+    """160 pixels are as many letters wide as 320 are with letters of twice the size."""
+    use_folder(settings, tmp_path / "recordings")
+    owner = make.user("tess@example.test", Role.TESTER, name="Tess")
+    result = make.result(owner, make.script("bad-news-day"), make.build("2026.43", is_current=True))
+    own = make.recording(owner, result.call_uuid).get_absolute_url()
+    page = open_page(owner, width=160, height=400)
+    for path in (own, f"{own}remove/", f"{own}captions/", f"/recordings/new/?call={result.call_uuid}"):
+        page.goto(path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 160, path
