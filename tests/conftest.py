@@ -36,11 +36,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--data-layer-only", action="store_true", help="only tests marked data_layer, beside any -m")
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what was not asked for, and put what needs no database first.
+
+    Among that are the longest, which start whole sites: near the end one process would wait for the other.
+    """
     if config.getoption("data_layer_only"):
         left_out = [item for item in items if item.get_closest_marker("data_layer") is None]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item.get_closest_marker("data_layer") is not None]
+    items.sort(key=needs_the_database)
+
+
+def needs_the_database(item: pytest.Item) -> bool:
+    fixtures = {"db", "transactional_db", "live_server"}.intersection(getattr(item, "fixturenames", ()))
+    return bool(fixtures) or item.get_closest_marker("django_db") is not None
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from django.conf import settings
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
@@ -26,7 +27,8 @@ from tests import make
 from tests.programs import Program
 
 pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
-MANY = 1_000
+# On PostgreSQL a quarter: what is judged is the same there, and what is kept is seen as well.
+MANY = 1_000 if connection.vendor == "sqlite" else 250
 ZONE = ZoneInfo(settings.TIME_ZONE)
 TAGS = list(taxonomy.TAG_BY_KEY)
 TEXTS = (
@@ -155,7 +157,7 @@ def mend(rng: random.Random, said: Said) -> None:
     setattr(said, name, change())
 
 
-def a_thousand(rng: random.Random, versions: list[ScriptVersion], builds: list[Build]) -> list[Said]:
+def many_of_them(rng: random.Random, versions: list[ScriptVersion], builds: list[Build]) -> list[Said]:
     found = []
     for number in range(MANY):
         said = a_right_one(rng, versions, builds)
@@ -223,10 +225,10 @@ def test_both_judge_and_keep_the_same(tester: User, settings: Any) -> None:
     versions = list(ScriptVersion.objects.select_related("script").order_by("pk"))
     both = Both(make.client_of(tester), Program(another), (tester, another))
     met: Counter[str] = Counter()
-    for number, said in enumerate(a_thousand(random.Random(2026), versions, builds)):
+    for number, said in enumerate(many_of_them(random.Random(2026), versions, builds)):
         by_form, by_program = both.judge(said, is_looked_at=number % 10 == 1)
         assert by_form == by_program, said
         met.update(by_form or ["right"])
-    assert met["right"] > 300, "right ones are among them"
+    assert met["right"] > MANY * 0.3, "right ones are among them"
     facts = {"build", "called_at", "problems", "comment", "recording_link", "camera_note", "met_emma_before"}
     assert set(met) == {"right", *DIMENSION_KEYS, *facts}

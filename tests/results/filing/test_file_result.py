@@ -302,8 +302,9 @@ def assert_right(result: Result) -> None:
 def test_no_payload_puts_a_wrong_row_into_the_database(tester: User, build: Build) -> None:
     scripts = [make.script("without-camera"), make.script("with-camera", uses_camera=True)]
     outcomes: Counter[bool] = Counter()
+    many = 2_000 if connection.vendor == "sqlite" else 400  # the form judges alike; the constraints are the database's
 
-    @settings(max_examples=2_000, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=many, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(payload=payloads(), script=st.sampled_from(scripts))
     def try_one(payload: dict[str, str], script: Script) -> None:
         assert script.latest is not None
@@ -316,8 +317,8 @@ def test_no_payload_puts_a_wrong_row_into_the_database(tester: User, build: Buil
             assert all(form.errors.values())
 
     try_one()
-    assert Result.objects.count() == outcomes[True] > 200
-    assert outcomes[False] > 200
+    assert Result.objects.count() == outcomes[True] > many // 10
+    assert outcomes[False] > many // 10
     assert sum(RunCount.objects.values_list("runs", flat=True)) == Result.objects.rated().count()
 
 
