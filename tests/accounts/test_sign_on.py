@@ -195,6 +195,18 @@ def test_somebody_new_who_comes_twice_at_the_same_moment_gets_one_account(sign_o
     assert actions().count("made an account by sign-on") == 1
 
 
+@pytest.mark.django_db
+def test_somebody_new_whose_account_is_made_just_after_it_was_looked_for_is_let_in(
+    sign_on: SignOn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On PostgreSQL each question sees what was written meanwhile; that moment is too short to be met by chance."""
+    claims = Claims("subject", "ann@example.test", "Ann", frozenset({"emma-testers"}), None)
+    made = let_in(claims, sign_on)
+    monkeypatch.setattr("emma_eval.accounts.sign_on.let_in._known", lambda *args: None)
+    assert let_in(claims, sign_on) == made
+    assert actions().count("linked an account to sign-on") == 1
+
+
 # --- roles -------------------------------------------------------------------------------------
 
 

@@ -67,9 +67,11 @@ def _of_address(claims: Claims, sign_on: SignOn) -> User | None:
     user = User.objects.select_for_update(no_key=True).filter(email=claims.email).first()
     if user is None or not user.is_active:
         return user
-    if _accounts(sign_on, user=user).exists():
+    linked = _accounts(sign_on, user=user)
+    if linked.exclude(uid=claims.subject).exists():
         raise RefusedError("the account of this address belongs to another subject")
-    _link(user, claims, sign_on)
+    if not linked.exists():  # as it may be by now, though it was not known: the same person comes twice
+        _link(user, claims, sign_on)
     return user
 
 
