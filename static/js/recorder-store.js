@@ -138,6 +138,13 @@ async function forget(key) {
   tellPage({ over: key });
 }
 
+// What is here is given up, knowingly: the site goes on with what it has, or by itself a day later.
+async function discard(key) {
+  const entry = await entryOf(key);
+  if (entry?.isBegun) await ask(entry, `/recordings/${entry.recording}/finish/`, { as_it_is: true }).catch(() => {});
+  await forget(key);
+}
+
 // How much of it is only here, in words; empty where nothing is.
 async function left(key) {
   const count = (await unsentKeys(`${key}:`)).length;
@@ -341,7 +348,7 @@ async function mayBeCleared() {
   return true;
 }
 
-window.keptRecordings = { changed, keyOf, keys, entryOf, begin, keepTake, keepChunk, finish, endAll, forget, left, send, sendNow, sendEntry: (key) => holding(key, () => sendEntry(key)), mayBeCleared, how: (key) => went.get(key) };
+window.keptRecordings = { changed, keyOf, keys, entryOf, begin, keepTake, keepChunk, finish, endAll, forget, discard, left, send, sendNow, sendEntry: (key) => holding(key, () => sendEntry(key)), mayBeCleared, how: (key) => went.get(key) };
 
 // --- on the to-do page -----------------------------------------------------------------------------------------
 

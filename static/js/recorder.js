@@ -535,7 +535,7 @@ const ACTS = {
   finish,
   "connect-microphone": connectMicrophone,
   "look-again": resume,
-  discard: async () => { if (confirm("What is kept here of this recording, and was not sent, is gone then. Discard it?")) { await kept.forget(key); } },
+  discard: async () => { if (confirm("What is kept here of this recording, and was not sent, is gone then. Discard it?")) { await kept.discard(key); } },
 };
 
 document.addEventListener("click", (event) => {

@@ -14,6 +14,7 @@ from pytest_django.live_server_helper import LiveServer
 from emma_eval.accounts.models import User
 from emma_eval.accounts.roles import Role
 from results.models import Call, Chunk, Recording
+from results.recordings.recorder import keep_chunks
 from scripts_catalog.models import Script
 from tests import make
 from tests.browser.beside_a_call import begin, go_to, new_call
@@ -233,6 +234,33 @@ def test_one_sided_is_said_and_goes_on_and_a_full_disk_is_said(home: Home, call:
     eventually(lambda: Recording.objects.get().state == "working", 15)
     recording = Recording.objects.get()
     assert (recording.sides, "the tester alone" in recording.sides_because) == ("one", True)
+
+
+KEEP_A_CHUNK = """async ([call, number]) => {
+  const facts = { mediaType: "video/webm", beganAtMs: 0, hasTester: true, hasEmma: true };
+  const key = (await keptRecordings.keys(call))[0] ?? await keptRecordings.begin(call, crypto.randomUUID(), 0);
+  await keptRecordings.keepTake(key, 1, facts);
+  await keptRecordings.keepChunk(key, 1, number, new ArrayBuffer(8), facts);
+}"""
+
+
+def test_of_one_that_is_too_large_the_rest_is_given_up_knowingly_and_what_came_is_made_ready(
+    open_page: OpenPage, tess: User, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four gigabytes are eight bytes here."""
+    monkeypatch.setattr(keep_chunks, "MOST_RECORDING_BYTES", 8)
+    page = open_page(tess)
+    go_to(page, call)
+    page.evaluate(KEEP_A_CHUNK, [str(call.uuid), 0])
+    eventually(lambda: Chunk.objects.exclude(arrived_at=None).count() == 1)
+    page.evaluate(KEEP_A_CHUNK, [str(call.uuid), 1])
+    page.reload()
+    says(page, "A recording is at most")
+    says(page, "Kept here, not sent yet: about 4 s.")
+    page.on("dialog", lambda asked: asked.accept())
+    page.get_by_role("button", name="Discard what is here").click()
+    eventually(lambda: Recording.objects.get().state == "working")
+    eventually(lambda: page.evaluate("keptRecordings.keys()") == [])
 
 
 def test_what_cannot_record_says_so_and_leads_on(open_page: OpenPage, tess: User, call: Call, script: Script) -> None:
