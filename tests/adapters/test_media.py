@@ -135,6 +135,19 @@ def packets_in(path: Path) -> list[bytes]:
         return [bytes(packet) for packet in file.demux() if packet.size]
 
 
+def test_before_the_sound_of_an_mp3_may_stand_a_large_cover(tmp_path: Path) -> None:
+    sound, size = media("bare.mp3").read_bytes(), 20 * 1024**2
+    if sound.startswith(b"ID3"):
+        sound = sound[10 + sound[9] :]
+    picture = b"APIC" + struct.pack(">IH", size, 0) + b"\0image/jpeg\0\3\0\xff\xd8\xff".ljust(size, b"U")
+    length = bytes(len(picture) >> shift & 0x7F for shift in (21, 14, 7, 0))
+    path = tmp_path / "song.mp3"
+    path.write_bytes(b"ID3\3\0\0" + length + picture + sound)
+    taken = take_in(path, tmp_path)
+    assert look_into(taken).sound_codec == "mp3"
+    assert beeps_in(heard_in(taken)[1][0]) == pytest.approx([1000, 5000, 9000], abs=40)
+
+
 @pytest.mark.parametrize("kind", ["live.webm", "mov", "ahead.mkv", "vbr.mp3", "ogg"])
 def test_nothing_is_encoded_that_browsers_play(kind: str, tmp_path: Path) -> None:
     before, after = packets_in(media(kind)), packets_in(take_in(media(kind), tmp_path))

@@ -12,7 +12,6 @@ DEMUXERS = {MATROSKA: "matroska", MP4: "mp4", WAV: "wav", OGG: "ogg", MP3: "mp3"
 EMPTY = "The file is empty."
 NOT_MEDIA = "This is no video or sound that we know: send mp4, webm, mov, mkv, m4a, mp3, wav or ogg."
 _HEAD_BYTES = 4096
-_LARGEST_TAG_BYTES = 16 * 1024**2
 _MP4_BOXES = {b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip", b"styp", b"moof", b"pnot"}
 _OTHERS = (
     (b"\x89PNG", "a picture"),
@@ -43,7 +42,7 @@ def sniff(path: Path) -> str:
             raise BadMediaError(EMPTY)
         kind = kind_of(head)
         if kind == MP3 and head[:3] == b"ID3":
-            file.seek(min(_tag_bytes(head), _LARGEST_TAG_BYTES))
+            file.seek(_tag_bytes(head))
             kind = MP3 if _is_mp3(file.read(_HEAD_BYTES).lstrip(b"\0")) else ""
     if not kind:
         raise BadMediaError(_words(head))
@@ -89,7 +88,7 @@ def _frame_bytes(header: bytes) -> int:
 
 
 def _tag_bytes(head: bytes) -> int:
-    """How long the ID3 tag in front is: four times seven bits."""
+    """How long the ID3 tag in front is, with its pictures: four times seven bits, so at most 256 MiB."""
     size = 0
     for byte in head[6:10]:
         size = size << 7 | byte & 0x7F
