@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 from django.core.cache import cache
+from django.db import transaction
+from pytest_django.plugin import DjangoDbBlocker
 
 from .world import World, build_world
 
@@ -27,4 +29,21 @@ def _refusals_are_not_news() -> Iterator[None]:
 def world(db: None) -> Iterator[World]:
     made = build_world()
     yield made
+    made.upload.path.unlink(missing_ok=True)
+
+
+@pytest.fixture(scope="module")
+def lasting_world(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[World]:
+    """A world for all tests of a file: it stands in a transaction around those of the tests, which leave it as it was.
+
+    A test takes a copy of it, for what it writes into the objects themselves.
+    """
+    around = transaction.atomic()
+    with django_db_blocker.unblock():
+        around.__enter__()
+        made = build_world()
+    yield made
+    with django_db_blocker.unblock():
+        transaction.set_rollback(True)
+        around.__exit__(None, None, None)
     made.upload.path.unlink(missing_ok=True)

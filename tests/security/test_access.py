@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -25,6 +26,11 @@ ONLY_SENT = (
     *(f"webhook_{act}" for act in ("test", "replay", "pause", "resume", "rotate", "drop_old_secret", "remove")),
 )
 REFUSED_OUTRIGHT = 405  # before anybody is asked who they are; tells nothing but that the address has no such method
+
+
+@pytest.fixture
+def world(lasting_world: World, db: None) -> World:
+    return deepcopy(lasting_world)
 
 
 @pytest.fixture
