@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -18,7 +19,8 @@ LEVEL_DB = -26.0
 CUT_DB = -15.0  # to the level of the voice: as loud as the noise of the tests; what is weaker is drowned in it
 QUIET_DB = -80.0
 OUTLASTS_S = 0.4  # whoever comes in on the other goes on so much longer: neither a back-channel nor a draw
-KINDS_OF_NOISE = ("white", "speech-shaped")
+KINDS_OF_NOISE = ("white", "speech-shaped", "pink")
+SIGNALS = "signals"
 
 Floats = NDArray[np.float32]
 
@@ -77,8 +79,21 @@ def _gap_s(rng: np.random.Generator) -> float:
 
 @cache
 def clips_of(voice: str, cut_db: float = CUT_DB) -> tuple[Floats, ...]:
-    """All clips of a voice, brought to the same level and cut where the voice begins and ends."""
+    """All clips of a voice, brought to the same level and cut where the voice begins and ends. `SIGNALS`: bursts of
+    noise in place of speech, which begin and end with their sound."""
+    if voice == SIGNALS:
+        return tuple(_signals(30))
     return tuple(_cut(_decoded(path), cut_db) for path in sorted(CLIPS.glob(f"{voice}-*.ogg")))
+
+
+def _signals(count: int) -> Iterator[Floats]:
+    """Bursts of 0.4 to 2.5 s of speech-shaped noise that swells and fades 4.5 times a second, as syllables do."""
+    rng = np.random.default_rng(count)
+    for lasts_ms in rng.integers(400, 2500, count):
+        at = np.arange(lasts_ms * 16)
+        swell = 1 - 0.4 * (1 + np.cos(2 * np.pi * 4.5 * at / RATE_HZ + np.pi))
+        loud = noise("speech-shaped", len(at), rng) * swell
+        yield (loud * (10 ** (LEVEL_DB / 20) / np.sqrt(np.mean(np.square(loud))))).astype(np.float32)
 
 
 def _decoded(path: Path) -> Floats:
@@ -107,12 +122,15 @@ def _loudness(samples: Floats) -> NDArray[np.float64]:
 
 
 def noise(kind: str, count: int, rng: np.random.Generator) -> Floats:
-    """Steady noise of level 1: white, or falling by 9 dB an octave above 500 Hz as the mean of speech does."""
+    """Steady noise of level 1: white, pink, or falling by 9 dB an octave above 500 Hz as the mean of speech does."""
     white = rng.standard_normal(count, np.float32)
     if kind == "white":
         return white
     spectrum, hz = np.fft.rfft(white), np.fft.rfftfreq(count, 1 / RATE_HZ)
-    shape = np.where(hz < 100, (hz / 100) ** 2, np.minimum(1.0, (500 / np.maximum(hz, 1)) ** 1.5))
+    if kind == "pink":
+        shape = np.where(hz < 20, 0, 1 / np.sqrt(np.maximum(hz, 20)))
+    else:
+        shape = np.where(hz < 100, (hz / 100) ** 2, np.minimum(1.0, (500 / np.maximum(hz, 1)) ** 1.5))
     shaped = np.fft.irfft(spectrum * shape, count)
     return (shaped / np.sqrt(np.mean(np.square(shaped)))).astype(np.float32)
 

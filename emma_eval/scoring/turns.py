@@ -18,7 +18,7 @@ from enum import StrEnum
 from itertools import pairwise
 from statistics import median
 
-EDITION = 1
+EDITION = 2
 """Raised with every change that can change a figure; figures of two editions are not compared."""
 
 BRIDGED_MS = 300
