@@ -93,4 +93,5 @@ def _evidence(voices: Voices) -> dict[str, Any]:
         "sides": [[[each.from_ms, each.to_ms] for each in side] for side in voices.sides],
         "copied": [round(share, 3) for share in voices.copied],
         "floor_db": list(voices.floor_db),
+        "by_net": voices.by_net,
     }

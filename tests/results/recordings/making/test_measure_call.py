@@ -40,6 +40,7 @@ def test_it_keeps_figures_events_and_what_was_heard(recording: Recording) -> Non
     assert (kept.edition, kept.turn_count, kept.latency_median_ms, kept.latency_p95_ms) == (EDITION, 10, 400, None)
     assert kept.is_measured
     assert kept.heard["sides"][0][1] == [6000, 7000]
+    assert kept.heard["by_net"] is True
     replies = [event for event in kept.events if event["kind"] == "reply"]
     assert (replies[0]["from_ms"], replies[0]["to_ms"], replies[0]["value_ms"]) == (1000, 1400, 400)
     assert (replies[0]["from"], replies[0]["to"]) == ("end of the tester’s speech", "beginning of Emma’s speech")
