@@ -73,6 +73,7 @@ KINDS = {
     # As screen recorders and cameras write.
     "ahead.mkv": Kind("matroska", "aac", "libx264", is_ordered=False),
     "late.mp4": Kind("mp4", "aac", "libx264", is_ordered=False, sound_from_s=2),
+    "vp9.mp4": Kind("mp4", "libopus", "libvpx-vp9"),
     "pcm.mkv": Kind("matroska", "pcm_s16le", "libx264"),
     "hevc.mov": Kind("mov", "aac", "libx265"),
     "av1.webm": Kind("webm", "libopus", "libsvtav1", options={"live": "1"}),

@@ -135,6 +135,23 @@ def packets_in(path: Path) -> list[bytes]:
         return [bytes(packet) for packet in file.demux() if packet.size]
 
 
+@pytest.mark.parametrize("kind", ["mp4", "vp9.mp4"])
+def test_what_was_cut_away_without_encoding_stays_away(kind: str, tmp_path: Path) -> None:
+    """Cut at 3.5 s, as programs do that keep the pictures from the key frame before, and say not to show them."""
+    path = tmp_path / "cut.mp4"
+    with av.open(str(media(kind))) as source, av.open(str(path), "w", format="mp4") as file:
+        tracks = [file.add_stream_from_template(stream) for stream in source.streams]
+        for packet in source.demux():
+            if packet.size and packet.pts is not None and packet.pts * packet.time_base >= 3:
+                shift = round(3.5 / packet.time_base)
+                packet.pts, packet.dts = packet.pts - shift, (packet.dts or packet.pts + shift) - shift
+                packet.stream = tracks[packet.stream.index]
+                file.mux(packet)
+    taken = take_in(path, tmp_path / "")
+    assert beeps_in(heard_in(taken)[1][0]) == pytest.approx([1500, 5500], abs=60)
+    assert all(abs(at_ms + 3500 - frame * 40) <= 60 for at_ms, frame in frames_in(taken))
+
+
 def test_before_the_sound_of_an_mp3_may_stand_a_large_cover(tmp_path: Path) -> None:
     sound, size = media("bare.mp3").read_bytes(), 20 * 1024**2
     if sound.startswith(b"ID3"):

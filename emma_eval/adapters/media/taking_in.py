@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from .kinds import BadMediaError
-from .looking import look
+from .looking import MP4_PICTURES, MP4_SOUNDS, look
 from .opening import DAMAGED, opened, packets_of, picture_track, seconds, sound_track, tracks_of
-from .writing import Source, Stretch, plan_for, write
+from .writing import MP4, Source, Stretch, plan_for, write
 
 _PACKETS_LOOKED_AT = 5_000  # for the first of each track: some minutes
+_CODECS_RUN_UP_S = 0.1
 
 
 def take_in(path: Path, out_folder: Path) -> Path:
@@ -18,14 +20,17 @@ def take_in(path: Path, out_folder: Path) -> Path:
     lasts_s = media.duration_ms / 1000
     with opened(path) as container:
         plan = plan_for(picture_track(container), sound_track(container), lasts_s)
-    begins_s = _begins_s(path)
+    first_s = _first_s(path)
+    if first_s < -_CODECS_RUN_UP_S and {media.video_codec, media.sound_codec} <= MP4_PICTURES | MP4_SOUNDS | {""}:
+        plan = replace(plan, container=MP4)  # it was cut: WebM knows no time before zero, and would show that again
+    begins_s = max(0.0, first_s)
     out = out_folder / f"media.{plan.container}"
     write([Source(path, [Stretch(begins_s, begins_s + lasts_s, 0.0)])], out, plan)
     return out
 
 
-def _begins_s(path: Path) -> float:
-    """When what is played begins. Players count from there; what lies before zero is no more than a codec's run-up."""
+def _first_s(path: Path) -> float:
+    """When what it holds begins. Players count from there, or from zero: what lies before that is only decoded."""
     first: dict[str, float] = {}
     with opened(path) as container:
         tracks = tracks_of(container)
@@ -36,4 +41,4 @@ def _begins_s(path: Path) -> float:
                 break
     if not first:
         raise BadMediaError(DAMAGED)
-    return max(0.0, min(first.values()))
+    return min(first.values())
