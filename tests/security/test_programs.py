@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 from urllib.parse import urlencode
 
@@ -30,6 +31,11 @@ pytestmark = pytest.mark.django_db
 METHODS = ("get", "head", "put", "post", "patch", "delete", "options", "trace")
 SOMETHING = json.dumps({"recording_link": "https://a.example/1", "name": "2026.18"})
 Programs = dict[tuple[str, bool], Client]
+
+
+@pytest.fixture
+def world(lasting_world: World, db: None) -> World:
+    return deepcopy(lasting_world)
 
 
 @pytest.fixture

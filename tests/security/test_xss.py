@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from copy import deepcopy
 from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -46,6 +47,11 @@ from .world import WHEN, World
 
 pytestmark = pytest.mark.django_db
 A_LOT = 12
+
+
+@pytest.fixture
+def world(lasting_world: World, db: None) -> World:
+    return deepcopy(lasting_world)
 
 
 class Page(HTMLParser):
