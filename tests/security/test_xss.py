@@ -46,7 +46,7 @@ from .test_safety_canary import addresses, links_of
 from .world import WHEN, World
 
 pytestmark = pytest.mark.django_db
-A_LOT = 12
+A_LOT = 20
 
 
 @pytest.fixture
