@@ -27,8 +27,8 @@ from tests import make
 from tests.programs import Program
 
 pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
-# On PostgreSQL a quarter: what is judged is the same there, and what is kept is seen as well.
-MANY = 1_000 if connection.vendor == "sqlite" else 250
+# On PostgreSQL half of them: what is judged is the same there, and what is kept is seen as well.
+MANY = 1_000 if connection.vendor == "sqlite" else 500
 ZONE = ZoneInfo(settings.TIME_ZONE)
 TAGS = list(taxonomy.TAG_BY_KEY)
 TEXTS = (
