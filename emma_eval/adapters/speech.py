@@ -59,7 +59,7 @@ SMOOTHED = 5
 # A weak sound beside speech may be a burst of 10 ms over the whole spectrum or a hiss of 100 ms at its upper end.
 WEAK_RANGES = (slice(0, 3), slice(2, 6), slice(0, 6), slice(4, 11), slice(8, 14), *RANGES[2:], slice(14, BANDS))
 WEAK_LENGTHS = (2, 3, 5, 11, 21)
-WEAK = 3.8  # deviations: beside one edge in a hundred, noise alone is so loud for one of them in one of the ranges
+WEAK = 3.8  # deviations: beside one or two edges in 100, noise alone is so loud for one of them in one of the ranges
 LEAST_WEAK_SPREAD = 0.04
 BEFORE_FRAMES, AFTER_FRAMES = 20, 32  # how far a weak sound may lie from speech to belong to it
 LONGEST_WEAK_FRAMES = 50  # 0.25 s: what goes on for longer is no end of a word
