@@ -18,7 +18,7 @@ from .export.make_file import make_file
 from .export.order_file import MAKE_FILE
 from .filing import forget_old as forgetting
 from .old_sheet import keep_upload, large_sheets
-from .recordings.hand_over import MAKE_READY
+from .recordings.hand_over import LISTEN_AGAIN, MAKE_READY
 from .recordings.recorder.finish_recording import finish_abandoned
 from .recordings.removal import forget_recordings as old_recordings
 from .recordings.removal.empty_folder import empty_folder
@@ -100,6 +100,14 @@ def make_recording_ready(recording: str) -> None:
     from .recordings.making.make_ready import make_ready  # with all that reads media: no page needs it
 
     make_ready(recording, recordings_store())
+
+
+@handles(LISTEN_AGAIN, waits_for_others=True)
+def listen_to_recording_again(recording: str) -> None:
+    """Listen once more to a recording that other ears heard. Run twice, it is heard once."""
+    from .recordings.making.listen_again import listen_again
+
+    listen_again(recording, recordings_store())
 
 
 @shared_task(name="results.look_after_recordings")

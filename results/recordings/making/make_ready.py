@@ -23,7 +23,6 @@ from emma_eval.adapters.media import (
     Segment,
     draw_thumbnail,
     look_into,
-    sound_of,
     take_in,
 )
 from emma_eval.adapters.recordings import MismatchError, NotKeptError, Store, StoreError
@@ -34,7 +33,8 @@ from emma_eval.outbox.registry import TryLaterError
 from ...models import MOST_FAULT_CHARACTERS, Origin, Recording, RecordingState
 from ..work_folder import work_folder
 from .clear_sent import clear_sent
-from .derive import Guarded, Heard, listen
+from .derive import Heard
+from .hear import hear
 from .join_chunks import join_chunks
 from .measure_call import keep_voices
 from .tell_sides import tell_sides
@@ -103,7 +103,7 @@ def _try_later(recording: Recording, fault: Exception) -> None:
 def _make(recording: Recording, store: Store, folder: Path) -> Made:
     path, segments, words = _playable(recording, store, folder)
     media = look_into(path)
-    heard, voices = _hear(path, media)
+    heard, voices = hear(path, media)
     peaks = folder / "peaks.json" if heard else None
     if heard and peaks:
         heard.write(peaks)
@@ -122,26 +122,6 @@ def _playable(recording: Recording, store: Store, folder: Path) -> tuple[Path, l
     path = take_in(sent, folder, beat=hold_on)
     sent.unlink()
     return path, [], ""
-
-
-def _hear(path: Path, media: Media) -> tuple[Heard | None, Voices | None]:
-    """Its waveform, and who speaks when where there are two sides. What it needs for that is loaded here, in a task.
-
-    A file whose sound can't be read is played all the same: its picture may be.
-    """
-    if not media.has_sound:
-        return None, None
-    from emma_eval.adapters.speech import Listener
-
-    ear = Guarded(Listener(2)) if media.channels == 2 else None
-    try:
-        heard = listen(sound_of(path), media.duration_ms, [ear] if ear else [], beat=hold_on)
-        return heard, ear.last_word(Listener.voices) if ear else None
-    except BadMediaError as fault:
-        if not media.has_video:
-            raise
-        log.warning("the sound of a recording can't be read: %s", fault)
-        return None, None
 
 
 def _thumbnail(path: Path, media: Media, folder: Path) -> Path | None:

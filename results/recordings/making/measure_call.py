@@ -6,14 +6,17 @@ or somebody says that the sides are others. A recording that can't be measured h
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.utils import timezone
 
-from emma_eval.scoring.turns import EDITION, Segment, TurnFigures, Unmeasured, figures_of
+from emma_eval.outbox.enqueue import enqueue
+from emma_eval.scoring.turns import EARS, EDITION, Segment, TurnFigures, Unmeasured, figures_of
 
 from ...models import CallFigures, Recording, RecordingState, Sides
+from ..hand_over import LISTEN_AGAIN
 from ..kept_events import write_event
 
 if TYPE_CHECKING:
@@ -44,25 +47,50 @@ def keep_voices(recording: Recording, voices: Voices | None) -> CallFigures:
 
 
 def measure_call(recording: Recording) -> CallFigures | None:
-    """Make the figures again from what was heard, as when its sides were corrected; None where nothing was yet."""
+    """Make the figures again from what was heard, as when its sides were corrected; None where nothing was yet.
+
+    From what other ears heard no figures of this edition are made: they stay those of theirs until it is heard again.
+    """
     kept = CallFigures.objects.filter(recording=recording).first()
-    return None if kept is None else _keep(recording, kept.heard)
+    if kept is None:
+        return None
+    return _keep(recording, kept.heard, kept.edition if is_heard_by_others(kept.heard) else EDITION)
 
 
-def measure_again() -> int:
-    """Make all figures of an older edition again; how many there were. May run at any time and twice."""
+def is_heard_by_others(heard: dict[str, Any]) -> bool:
+    """Whether it was heard, by other ears than today's."""
+    return bool(heard) and heard["ears"] != EARS
+
+
+@dataclass(frozen=True)
+class Again:
+    """How many recordings were measured again, and how many a worker will listen to before."""
+
+    measured: int = 0
+    to_hear: int = 0
+
+
+def measure_again() -> Again:
+    """Make all figures of an older edition again, or have them listened to again. May run at any time and twice."""
     older = CallFigures.objects.exclude(edition=EDITION).filter(recording__state=RecordingState.READY)
-    count = 0
+    measured = to_hear = 0
     for key in list(older.values_list("pk", flat=True)):
         with transaction.atomic():
             recording = Recording.objects.select_for_update(no_key=True, of=("self",)).get(pk=key)
-            count += recording.is_playable and measure_call(recording) is not None
-    return count
+            if not recording.is_playable:
+                continue
+            if is_heard_by_others(recording.figures.heard):
+                enqueue(LISTEN_AGAIN, recording=str(key))
+                to_hear += 1
+            else:
+                measure_call(recording)
+                measured += 1
+    return Again(measured, to_hear)
 
 
-def _keep(recording: Recording, heard: dict[str, Any]) -> CallFigures:
+def _keep(recording: Recording, heard: dict[str, Any], edition: int = EDITION) -> CallFigures:
     found = _measured(recording, heard)
-    values: dict[str, Any] = {"heard": heard, "edition": EDITION, "measured_at": timezone.now()}
+    values: dict[str, Any] = {"heard": heard, "edition": edition, "measured_at": timezone.now()}
     if isinstance(found, Unmeasured):
         nothing = dict.fromkeys(_COLUMNS)
         values |= {**nothing, "events": [], "unmeasured_because": found.because}

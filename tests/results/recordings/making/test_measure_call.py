@@ -13,10 +13,12 @@ from django.core.management import call_command
 
 from emma_eval.accounts.models import User
 from emma_eval.adapters.speech import Voices
-from emma_eval.scoring.turns import EDITION, Segment
+from emma_eval.outbox.models import Row
+from emma_eval.scoring.turns import EARS, EDITION, Segment
 from results.models import CallFigures, Recording, Sides
+from results.recordings.hand_over import LISTEN_AGAIN
 from results.recordings.making import measure_call as measuring
-from results.recordings.making.measure_call import keep_voices, measure_again, measure_call
+from results.recordings.making.measure_call import Again, keep_voices, measure_again, measure_call
 from tests import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
@@ -30,8 +32,8 @@ def recording(tester: User) -> Recording:
     return make.recording(tester, uuid.uuid4())
 
 
-def heard(copied: tuple[float, float] = (0.0, 0.0)) -> Voices:
-    return Voices(1, (LEFT, RIGHT), copied, (-70.0, -70.0))
+def heard(copied: tuple[float, float] = (0.0, 0.0), ears: int = EARS) -> Voices:
+    return Voices(ears, (LEFT, RIGHT), copied, (-70.0, -70.0))
 
 
 def test_it_keeps_figures_events_and_what_was_heard(recording: Recording) -> None:
@@ -109,12 +111,24 @@ def test_nothing_is_measured_where_the_recording_was_joined(recording: Recording
 
 def test_figures_of_an_older_edition_are_made_again(recording: Recording, capsys: Any) -> None:
     keep_voices(recording, heard())
-    CallFigures.objects.update(edition=EDITION + 1, turn_count=3)
-    assert measure_again() == 1
+    CallFigures.objects.update(edition=EDITION - 1, turn_count=3)
+    assert measure_again() == Again(measured=1)
     assert CallFigures.objects.get().turn_count == 10
-    assert measure_again() == 0
+    assert measure_again() == Again()
     call_command("measure_calls")
-    assert "0 recordings" in capsys.readouterr().out
+    assert capsys.readouterr().out == "0 recordings measured again, 0 recordings to be heard again.\n"
+
+
+def test_what_other_ears_heard_is_of_their_edition_until_it_is_heard_again(recording: Recording) -> None:
+    keep_voices(recording, heard(ears=EARS - 1))
+    CallFigures.objects.update(edition=EDITION - 1)
+    recording.sides = Sides.TWO_SWAPPED
+    corrected = measure_call(recording)
+    assert corrected is not None
+    assert (corrected.edition, corrected.latency_median_ms) == (EDITION - 1, 2000)
+    assert measure_again() == Again(to_hear=1)
+    assert [row.payload for row in Row.objects.filter(handler=LISTEN_AGAIN)] == [{"recording": str(recording.pk)}]
+    assert CallFigures.objects.get().edition == EDITION - 1
 
 
 def test_what_was_never_heard_is_not_measured(recording: Recording) -> None:
