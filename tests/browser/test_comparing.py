@@ -15,7 +15,7 @@ from scripts_catalog.models import Build
 from tests import make
 from tests.conftest import OpenPage
 
-from .test_every_page import DESK, SIZES, faults_of
+from .test_every_page import SIZES, faults_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -88,16 +88,16 @@ def test_do_our_testers_agree(open_page: OpenPage, filed: None, manager: User) -
     expect(page.locator("#rows tbody tr")).to_have_count(12)
 
 
-@pytest.mark.parametrize("width", SIZES)
+@pytest.mark.parametrize(("width", "dark"), SIZES)
 def test_with_figures_both_can_be_read_by_everybody(
-    open_page: OpenPage, filed: None, manager: User, width: int
+    open_page: OpenPage, filed: None, manager: User, width: int, dark: bool
 ) -> None:
     work_out_agreement(datetime.now(UTC), np.random.default_rng(1))
-    page = open_page(manager, width=width, reduced_motion="reduce")
+    page = open_page(manager, width=width, dark=dark)
     for path in ("/dashboard/compare/", "/dashboard/agreement/"):
         page.goto(path)
         page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
-        assert faults_of(page, in_the_dark=width == DESK) == [], path
+        assert faults_of(page) == [], path
 
 
 def test_a_square_of_the_matrix_is_reached_by_the_keyboard_and_seen(

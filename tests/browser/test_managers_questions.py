@@ -18,7 +18,7 @@ from tests import make
 from tests.browser.managers_world import BIGGEST, NEW, OLD, RUNS_ON_NEW, ManagersWorld, build_managers_world
 from tests.conftest import OpenPage
 
-from .test_every_page import DESK, SIZES, faults_of
+from .test_every_page import SIZES, faults_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -107,13 +107,15 @@ def test_do_our_testers_agree(world: ManagersWorld, open_page: OpenPage) -> None
     expect(mona.page.locator(".answer .said")).to_contain_text("They agree well enough to rely on Content (1.00)")
 
 
-@pytest.mark.parametrize("width", SIZES)
-def test_both_dashboards_can_be_read_by_everybody(world: ManagersWorld, open_page: OpenPage, width: int) -> None:
-    page = open_page(world.manager, width=width, reduced_motion="reduce")
+@pytest.mark.parametrize(("width", "dark"), SIZES)
+def test_both_dashboards_can_be_read_by_everybody(
+    world: ManagersWorld, open_page: OpenPage, width: int, dark: bool
+) -> None:
+    page = open_page(world.manager, width=width, dark=dark)
     for path in ("/dashboard/", "/dashboard/?over=week&tags=reviewed", "/dashboard/scripts/bad-news-day/?build=any"):
         page.goto(path)
         page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
-        assert faults_of(page, in_the_dark=width == DESK) == [], path
+        assert faults_of(page) == [], path
 
 
 def test_filters_swap_the_figures_and_stand_in_the_address(world: ManagersWorld, open_page: OpenPage) -> None:
