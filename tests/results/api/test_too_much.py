@@ -26,11 +26,6 @@ AT_ONCE_S = 1.0  # of this process's own time
 
 
 @pytest.fixture
-def script(db: None) -> Script:
-    return make.script("bad-news-day")
-
-
-@pytest.fixture
 def build(db: None) -> Build:
     return make.build("2026.43", is_current=True)
 

@@ -47,11 +47,6 @@ def filing(script: Script, build: Build, **changes: Any) -> Filing:
 
 
 @pytest.fixture
-def script(db: None) -> Script:
-    return make.script("bad-news-day")
-
-
-@pytest.fixture
 def build(db: None) -> Build:
     return make.build("2026.10", is_current=True)
 

@@ -32,17 +32,6 @@ MINUTE = 60_000
 
 
 @pytest.fixture
-def script(db: None) -> Script:
-    return make.script("bad-news-day")
-
-
-@pytest.fixture
-def call(tester: User, script: Script) -> Call:
-    """Ten minutes old."""
-    return make.call(tester, script)
-
-
-@pytest.fixture
 def fresh(tester: User, script: Script) -> Call:
     """Not begun."""
     return make.call(tester, script, started_at=None)

@@ -9,10 +9,8 @@ from django.core.cache import cache
 from django.test import Client
 from pytest_django import Settings
 
-from emma_eval.accounts.models import User
 from results.models import Call
 from results.recordings.uploads import begin_upload as beginning
-from tests import make
 from tests.s3 import S3Server
 from tests.stores import use_bucket, use_folder
 
@@ -33,11 +31,6 @@ def part_size(
     size = 10 if request.param == "folder" else SMALLEST
     monkeypatch.setattr(beginning, "PART_BYTES", size)
     return size
-
-
-@pytest.fixture
-def call(tester: User) -> Call:
-    return make.call(tester, make.script())
 
 
 @pytest.fixture

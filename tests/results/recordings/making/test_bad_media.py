@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from pytest_django import Settings
 
 from emma_eval.accounts.models import User
 from emma_eval.adapters.media import asking
 from emma_eval.adapters.recordings import Store
 from emma_eval.outbox.deliver import deliver
 from results.models import RecordingState
-from results.recordings.store import recordings_store
 from tests.media import media
-from tests.stores import use_folder
 
 from ..sent import keys, recorded, row_of, state, uploaded
 
 pytestmark = [pytest.mark.django_db]
-
-
-@pytest.fixture
-def store(settings: Settings, tmp_path: Path) -> Store:
-    use_folder(settings, tmp_path / "recordings")
-    settings.VAR_DIR = tmp_path
-    return recordings_store()
 
 
 @pytest.mark.parametrize(

@@ -7,28 +7,19 @@ from pathlib import Path
 
 import av
 import pytest
-from pytest_django import Settings
 
 from emma_eval.accounts.models import User
 from emma_eval.adapters.media import BadMediaError, Run, join_takes, joining, look_into, writing
 from emma_eval.adapters.recordings import Store
 from results.models import Chunk, Recording
 from results.recordings.making.join_chunks import JoinedCall, join_chunks
-from results.recordings.store import recordings_store
 from tests.adapters.test_media import beeps_in, frames_in, heard_in
 from tests.media import KINDS, media, write
-from tests.stores import use_folder
 
 from ..sent import put, recorded
 
 pytestmark = [pytest.mark.django_db]
 TAKE_MS = 12_000
-
-
-@pytest.fixture
-def store(settings: Settings, tmp_path: Path) -> Store:
-    use_folder(settings, tmp_path / "recordings")
-    return recordings_store()
 
 
 def joined(recording: Recording, store: Store, tmp_path: Path) -> JoinedCall:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from pytest_django import Settings
 
 from emma_eval.accounts.models import User
 from emma_eval.adapters.recordings import Store
@@ -16,21 +13,12 @@ from results.recordings.making.listen_again import listen_again
 from results.recordings.making.make_ready import make_ready
 from results.recordings.removal.removal_reasons import Reason
 from results.recordings.removal.remove_recording import remove_recording
-from results.recordings.store import recordings_store
 from tests.media import media
-from tests.stores import use_folder
 
 from ..sent import Faulty, uploaded
 
 pytestmark = [pytest.mark.django_db]
 OLD = {"ears": EARS - 1, "sides": [[[0, 1000]], [[2000, 3000]]], "copied": [0, 0], "floor_db": [-70, -70]}
-
-
-@pytest.fixture
-def store(settings: Settings, tmp_path: Path) -> Store:
-    use_folder(settings, tmp_path / "recordings")
-    settings.VAR_DIR = tmp_path
-    return recordings_store()
 
 
 @pytest.fixture

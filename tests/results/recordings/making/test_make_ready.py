@@ -39,27 +39,16 @@ from results.recordings.store import recordings_store
 from results.recordings.work_folder import WORKED_IN
 from tests.media import media
 from tests.s3 import S3Server
-from tests.stores import use_bucket, use_folder
+from tests.stores import use_bucket
 
 from ..sent import Faulty, keys, recorded, row_of, state, uploaded
 
-pytestmark = [pytest.mark.django_db]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("store")]
 MADE = ["media.webm", "peaks.json", "thumbnail.jpg"]
 
 
-@pytest.fixture(autouse=True)
-def _folders_of_the_test(settings: Settings, tmp_path: Path) -> None:
-    use_folder(settings, tmp_path / "recordings")
-    settings.VAR_DIR = tmp_path
-
-
-@pytest.fixture
-def store(_folders_of_the_test: None) -> Store:
-    return recordings_store()
-
-
 @pytest.fixture(params=["bucket", "folder"])
-def any_store(request: pytest.FixtureRequest, settings: Settings, _folders_of_the_test: None) -> Store:
+def any_store(request: pytest.FixtureRequest, settings: Settings, store: Store) -> Store:
     if request.param == "bucket":
         server: S3Server = request.getfixturevalue("s3")
         use_bucket(settings, server, server.shared_bucket)
