@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from .kinds import BadMediaError
-from .looking import MP4_PICTURES, MP4_SOUNDS, look
+from .looking import look
 from .opening import DAMAGED, opened, packets_of, picture_track, seconds, sound_track, tracks_of
-from .writing import MP4, Source, Stretch, plan_for, write
+from .writing import Source, Stretch, plan_for, write
 
 _PACKETS_LOOKED_AT = 5_000  # for the first of each track: some minutes
 _CODECS_RUN_UP_S = 0.1
@@ -18,11 +17,10 @@ def take_in(path: Path, out_folder: Path) -> Path:
     """The playable file: re-muxed always, which drops all else that it held; encoded where no browser plays it."""
     media = look(path)
     lasts_s = media.duration_ms / 1000
-    with opened(path) as container:
-        plan = plan_for(picture_track(container), sound_track(container), lasts_s)
     first_s = _first_s(path)
-    if first_s < -_CODECS_RUN_UP_S and {media.video_codec, media.sound_codec} <= MP4_PICTURES | MP4_SOUNDS | {""}:
-        plan = replace(plan, container=MP4)  # it was cut: WebM knows no time before zero, and would show that again
+    with opened(path) as container:
+        is_cut = first_s < -_CODECS_RUN_UP_S
+        plan = plan_for(picture_track(container), sound_track(container), lasts_s, is_cut=is_cut)
     begins_s = max(0.0, first_s)
     out = out_folder / f"media.{plan.container}"
     write([Source(path, [Stretch(begins_s, begins_s + lasts_s, 0.0)])], out, plan)

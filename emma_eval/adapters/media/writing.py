@@ -76,8 +76,11 @@ def container_for(picture: str, sound: str) -> str:
     return WEBM if is_webm and (picture or sound) else MP4
 
 
-def plan_for(picture: Any | None, sound: Any | None, lasts_s: float) -> Plan:
-    """What is copied and what must be encoded. BadMediaError where that would take too long."""
+def plan_for(picture: Any | None, sound: Any | None, lasts_s: float, *, is_cut: bool = False) -> Plan:
+    """What is copied and what must be encoded. BadMediaError where that would take too long.
+
+    `is_cut`: something lies before what is played. WebM knows no time before zero, and would show that again.
+    """
     name = codec(picture) if picture else ""
     heard = codec(sound) if sound else ""
     copies_picture = bool(name in WEBM_PICTURES | MP4_PICTURES and picture and has_played_pixels(picture))
@@ -86,6 +89,8 @@ def plan_for(picture: Any | None, sound: Any | None, lasts_s: float) -> Plan:
     container = container_for(name if copies_picture else "h264" if picture else "", heard)
     if name == "vp8" or (name in WEBM_PICTURES and heard not in WEBM_SOUNDS | MP4_SOUNDS | {""}):
         container = WEBM
+    if is_cut and {name, heard} <= MP4_PICTURES | MP4_SOUNDS | {""}:
+        container = MP4
     sounds = {WEBM: WEBM_SOUNDS, MP4: MP4_SOUNDS, WAV: WAV_SOUNDS}[container]
     return Plan(container, picture is not None and not copies_picture, sound is not None and heard not in sounds)
 
