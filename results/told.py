@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, TypeGuard
 
 MOST_NUMBER = 2**53  # up to which a script counts whole numbers
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -50,12 +50,12 @@ def text(told: dict[str, Any], name: str, most: int) -> str:
     return said
 
 
-def is_sha256(said: object) -> bool:
+def is_sha256(said: object) -> TypeGuard[str]:
     return isinstance(said, str) and _SHA256.fullmatch(said) is not None
 
 
 def sha256(told: dict[str, Any], name: str = "sha256") -> str:
     said = told.get(name)
-    if not isinstance(said, str) or not is_sha256(said):
+    if not is_sha256(said):
         raise MalformedError(f"{name} must be 64 hex digits.")
     return said
