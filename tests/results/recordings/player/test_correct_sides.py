@@ -6,24 +6,26 @@ import uuid
 
 import pytest
 from django.test import Client
-from django.utils import timezone
 
 from emma_eval.accounts.models import AuditEntry, User
+from emma_eval.adapters.speech import Voices
+from emma_eval.scoring.turns import EARS, Segment
 from results.models import CallFigures, Recording, RecordingState, Sides
+from results.recordings.making.measure_call import keep_voices
 from results.recordings.player.correct_sides import correct_sides
 from tests import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
 
 # The left side speaks for ten seconds in all, the right one for five.
-HEARD = {"sides": [[[0, 5_000], [10_000, 15_000]], [[6_000, 9_000], [16_000, 18_000]]], "copied": [0.0, 0.0]}
+LEFT = (Segment(0, 5_000), Segment(10_000, 15_000))
+RIGHT = (Segment(6_000, 9_000), Segment(16_000, 18_000))
 
 
 @pytest.fixture
 def recording(tester: User) -> Recording:
     made = make.recording(tester, uuid.uuid4(), sides=Sides.UNKNOWN, duration_ms=20_000)
-    now = timezone.now()
-    CallFigures.objects.create(recording=made, edition=1, measured_at=now, heard=HEARD, unmeasured_because="Not said.")
+    keep_voices(made, Voices(EARS, (LEFT, RIGHT), copied=(0.0, 0.0), floor_db=(-70.0, -70.0)))
     return made
 
 
