@@ -14,12 +14,13 @@ from functools import cache, reduce
 from operator import attrgetter, or_
 from typing import Any, NamedTuple
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Window
+from django.db.models import F, Q, QuerySet, Subquery, Window
 from django.db.models.functions import RowNumber
 
 from emma_eval.accounts.models import User
 
 from ..models import Problem, Recording, Result, ResultQuerySet, ReviewedProblem, Source
+from ..recordings.tell_of_rows import one_of_the_call
 from .counting import Counting
 
 EXAMPLES = 3
@@ -28,7 +29,7 @@ FEW = 2 * LATEST  # so few results are looked at whole
 MOST_OF_A_PROBLEM = 20
 MANY = 500  # up to so many that carry it are read whole
 NEAR = 20_000  # of so few results, the database begins with them; of more, with the problem that is looked for
-COLUMNS = ("id", "called_at", "tester__name", "tester__email", "script_version__title", "recording_link", "is_played")
+COLUMNS = ("id", "called_at", "tester__name", "tester__email", "script_version__title", "recording_link", "played")
 
 Tag = tuple[str, bool]  # a problem, and whether only as the biggest
 Carried = tuple[int, str, int | None]  # a result, a problem that it carries, and the problem's rank
@@ -44,12 +45,12 @@ class Example:
     tester_email: str
     title: str
     recording_link: str
-    is_played: bool
+    played: int | None  # the key of a recording that can be played here
 
     @property
     def has_recording(self) -> bool:
         """Whether there is something to listen to, here or behind a link."""
-        return self.is_played or bool(self.recording_link)
+        return self.played is not None or bool(self.recording_link)
 
     @property
     def tester(self) -> str:
@@ -118,10 +119,10 @@ def _most_telling(left: Sequence[Candidate], testers: Collection[int], scripts: 
 
 def _candidates(user: User, rows: ResultQuerySet, youngest: int = 0) -> dict[int, Candidate]:
     """`rows` from the latest call to the earliest."""
-    played = _is_played(is_trained=user.is_trained)
-    found = rows.annotate(is_played=played).values_list("id", "tester_id", "script_id", "recording_link", "is_played")
+    played = _played(is_trained=user.is_trained)
+    found = rows.annotate(played=played).values_list("id", "tester_id", "script_id", "recording_link", "played")
     return {
-        row[0]: Candidate(row[0], age, row[1], row[2], row[3] != "" or row[4])
+        row[0]: Candidate(row[0], age, row[1], row[2], row[3] != "" or row[4] is not None)
         for age, row in enumerate(found, youngest)
     }
 
@@ -133,14 +134,13 @@ def _details(user: User, keys: Collection[int]) -> dict[int, Example]:
 
 @cache
 def _detailed(*, is_trained: bool) -> QuerySet[Any]:
-    return Result.objects.order_by().annotate(is_played=_is_played(is_trained=is_trained)).values_list(*COLUMNS)
+    return Result.objects.order_by().annotate(played=_played(is_trained=is_trained)).values_list(*COLUMNS)
 
 
 @cache
-def _is_played(*, is_trained: bool) -> Exists:
-    """Whether a result that somebody may see has a recording that they may play."""
-    known = Recording.objects.of_known_calls(is_trained=is_trained)
-    return Exists(known.playable().filter(tester=OuterRef("tester"), call_uuid=OuterRef("call_uuid")).order_by())
+def _played(*, is_trained: bool) -> Subquery:
+    """Of a result that somebody may see, a recording that they may play."""
+    return one_of_the_call(Recording.objects.of_known_calls(is_trained=is_trained).playable())
 
 
 @cache

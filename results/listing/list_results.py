@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from operator import attrgetter
 from typing import Any
 from urllib.parse import urlencode
 
-from django.core.cache import cache
-from django.db.models import Exists, OuterRef
+from django.core.cache import cache as kept
+from django.db.models import Exists, OuterRef, Subquery
 from django.db.models.functions import Substr
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from emma_eval.accounts.models import User
 from results.models import DIMENSION_KEYS, Problem, Recording, Result, ResultQuerySet
-from results.recordings.tell_of_rows import recordings_of_rows
+from results.recordings.tell_of_rows import one_of_the_call
 from scripts_catalog import taxonomy
 from scripts_catalog.models import Script
 
@@ -122,39 +123,28 @@ class Listing:
 def list_results(user: User, asked: Asked) -> Listing:
     """The page that was asked for. The number of queries does not depend on the number of rows."""
     order, seen = asked.sort.order, Result.objects.visible_to(user)
-    more = _worked_out()
+    more = _worked_out(is_trained=user.is_trained)
     in_order = asked.filters.narrow_in_order(seen, order.column).annotate(**more)
     page = page_of(in_order.values_list(*COLUMNS, *more, named=True), order, asked.place)
     tagged = _problems_of([row.id for row in page.rows])
-    recorded = _recorded(user, page.rows)
     return Listing(
-        rows=[_row_of(row, tagged.get(row.id, ()), is_recorded=row.id in recorded) for row in page.rows],
+        rows=[_row_of(row, tagged.get(row.id, ())) for row in page.rows],
         count=_count(user, asked, seen, page),
         previous=_link(asked, order, "before", page.previous),
         next=_link(asked, order, "after", page.next),
     )
 
 
-def _worked_out() -> dict[str, Substr | Exists]:
+@cache
+def _worked_out(*, is_trained: bool) -> dict[str, Substr | Exists | Subquery]:
     """What stands beside the columns. A join of the scripts for their area would double what PostgreSQL plans."""
     safety_now = Script.objects.filter(slug=OuterRef("script_id"), area=taxonomy.SAFETY)
-    of_the_call = Recording.objects.expected().filter(tester=OuterRef("tester"), call_uuid=OuterRef("call_uuid"))
+    known = Recording.objects.of_known_calls(is_trained=is_trained)
     return {
         "excerpt": Substr("comment", 1, EXCERPT + 1),
         "is_safety_now": Exists(safety_now),
-        "has_recording": Exists(of_the_call.order_by()),
+        "recording": one_of_the_call(known.expected()),
     }
-
-
-def _recorded(user: User, rows: list[Any]) -> set[int]:
-    """The rows without a link whose call has a recording, or will. Whoever is not trained knows of fewer: only for
-    them, and only where there is one, a further query asks which calls are open to all.
-    """
-    found = [row for row in rows if row.has_recording and not row.recording_link]
-    if user.is_trained or not found:
-        return {row.id for row in found}
-    known = recordings_of_rows(user, found)
-    return {row.id for row in found if (told := known.get((row.tester_id, row.call_uuid))) and told.is_expected}
 
 
 def _count(user: User, asked: Asked, seen: ResultQuerySet, page: Page) -> int:
@@ -165,11 +155,11 @@ def _count(user: User, asked: Asked, seen: ResultQuerySet, page: Page) -> int:
     if page.is_whole:
         return len(page.rows)
     key = f"more-than-{MOST_COUNTED}:{user.is_trained}:{hash(asked.filters)}"
-    if cache.get(key) == asked.filters:
+    if kept.get(key) == asked.filters:
         return MOST_COUNTED + 1
     count = asked.filters.narrow(seen)[: MOST_COUNTED + 1].count()
     if count > MOST_COUNTED:
-        cache.set(key, asked.filters, KEPT_S)
+        kept.set(key, asked.filters, KEPT_S)
     return count
 
 
@@ -188,7 +178,7 @@ def _problems_of(ids: list[int]) -> dict[int, tuple[Tagged, ...]]:
     return found
 
 
-def _row_of(row: Any, problems: tuple[Tagged, ...], *, is_recorded: bool) -> Row:
+def _row_of(row: Any, problems: tuple[Tagged, ...]) -> Row:
     when = timezone.localtime(row.called_at)
     tester = row.tester__name or row.tester__email
     return Row(
@@ -197,7 +187,7 @@ def _row_of(row: Any, problems: tuple[Tagged, ...], *, is_recorded: bool) -> Row
         time=f"{when:%H:%M}",
         title=row.script_version__title,
         is_covered=row.filed_as_safety or row.is_safety_now,
-        marks=_marks_of(row, is_recorded=is_recorded),
+        marks=_marks_of(row),
         build=row.build__name,
         tester=tester,
         tester_marks=_those(
@@ -212,13 +202,13 @@ def _row_of(row: Any, problems: tuple[Tagged, ...], *, is_recorded: bool) -> Row
     )
 
 
-def _marks_of(row: Any, *, is_recorded: bool) -> tuple[str, ...]:
+def _marks_of(row: Any) -> tuple[str, ...]:
     """What is special about a run, in the words of its badges."""
     uses_camera = row.script_version__uses_camera
     return _those(
         ("camera off-script", row.camera_used and not uses_camera),
         ("run without camera", uses_camera and not row.camera_used and not row.never_started),
-        ("no recording yet", not row.recording_link and not is_recorded),
+        ("no recording yet", not row.recording_link and row.recording is None),
         ("imported", row.sheet_digest),
     )
 

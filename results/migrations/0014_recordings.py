@@ -144,7 +144,6 @@ class Migration(migrations.Migration):
                 (
                     "tester",
                     models.ForeignKey(
-                        db_index=False,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="recordings",
                         to=settings.AUTH_USER_MODEL,
@@ -358,7 +357,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="recording",
-            index=models.Index(fields=["tester", "call_uuid", "state"], name="recording_call"),
+            index=models.Index(fields=["call_uuid", "tester", "state"], name="recording_call"),
         ),
         migrations.AddIndex(
             model_name="recording",

@@ -111,7 +111,7 @@ class Recording(models.Model):
     """
 
     uuid = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    tester = models.ForeignKey(User, on_delete=models.PROTECT, related_name="recordings", db_index=False)
+    tester = models.ForeignKey(User, on_delete=models.PROTECT, related_name="recordings")
     call_uuid = models.UUIDField()
     origin = models.CharField(max_length=10, choices=Origin.choices)
     state = models.CharField(max_length=10, choices=RecordingState.choices, default=RecordingState.RECEIVING)
@@ -173,7 +173,7 @@ class Recording(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["tester", "call_uuid", "state"], name="recording_call"),
+            models.Index(fields=["call_uuid", "tester", "state"], name="recording_call"),
             models.Index(fields=["state", "heard_at"], name="recording_state"),
         ]
 
