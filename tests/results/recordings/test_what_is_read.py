@@ -1,4 +1,4 @@
-"""What PostgreSQL reads to tell which results have a recording: those of the calls on the page, however many there are."""
+"""What PostgreSQL reads to tell which results have a recording: those of the calls on the page, however many others."""
 
 from __future__ import annotations
 
