@@ -27,9 +27,11 @@ SLUG_IS = RegexValidator(r"^[a-z0-9]+(-[a-z0-9]+)*$", "Use small letters, digits
 class ScriptQuerySet(models.QuerySet["Script"]):
     def visible_to(self, user: User | AnonymousUser) -> ScriptQuerySet:
         """Safety scripts are for the trained alone; every page, count and task goes through here."""
-        if not user.is_authenticated:
-            return self.none()
-        return self if user.is_trained else self.exclude(area=taxonomy.SAFETY)
+        return self.known(is_trained=user.is_trained) if user.is_authenticated else self.none()
+
+    def known(self, *, is_trained: bool) -> ScriptQuerySet:
+        """What anybody may know of who is signed in, and trained or not: the same for all of them."""
+        return self if is_trained else self.exclude(area=taxonomy.SAFETY)
 
     def in_use(self) -> ScriptQuerySet:
         return self.filter(retired_at=None)

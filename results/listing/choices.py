@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
-from django.db.models import CharField, Exists, OuterRef, Value
+from django.db.models import CharField, Exists, OuterRef, QuerySet, Value
 from django.db.models.functions import Cast
 
 from emma_eval.accounts.models import User
@@ -43,7 +45,7 @@ class Choices:
 def choices_for(user: User) -> Choices:
     """Everything there is to choose, in one query. Who filed nothing that the viewer may see is not in it."""
     found: dict[str, list[tuple[str, str, str]]] = {"script": [], "build": [], "tester": []}
-    for kind, value, name, more in _everything(user):
+    for kind, value, name, more in _everything(is_trained=user.is_trained).all():
         found[kind].append((value, name, more))
     scripts = sorted(found["script"], key=_in_letters)
     testers = sorted(((value, name or email, "") for value, name, email in found["tester"]), key=_in_letters)
@@ -61,15 +63,19 @@ def _in_letters(row: tuple[str, str, str]) -> str:
     return row[1].lower()
 
 
-def _everything(user: User) -> list[tuple[str, str, str, str]]:
-    """Rows of a kind, the value in an address, a name, and what else is known: a script's area, a tester's address."""
-    theirs = Result.objects.visible_to(user).filter(tester=OuterRef("pk"))
-    written = Script.objects.visible_to(user).filter(latest__isnull=False)
+@cache
+def _everything(*, is_trained: bool) -> QuerySet[Any]:
+    """Rows of a kind, the value in an address, a name, and what else is known: a script's area, a tester's address.
+
+    A query that is put together once, and asked anew for each page.
+    """
+    theirs = Result.objects.known(is_trained=is_trained).filter(tester=OuterRef("pk"))
+    written = Script.objects.known(is_trained=is_trained).filter(latest__isnull=False)
     scripts = written.values_list(_text("script"), "slug", "latest__title", "area")
     builds = Build.objects.order_by().values_list(_text("build"), "sort_key", "name", _text(""))
     filers = User.objects.filter(Exists(theirs))
     testers = filers.values_list(_text("tester"), Cast("pk", CharField()), "name", "email")
-    return list(scripts.union(builds, testers, all=True))
+    return scripts.union(builds, testers, all=True)
 
 
 def _text(value: str) -> Value:

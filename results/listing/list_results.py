@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.core.cache import cache as kept
-from django.db.models import Exists, OuterRef, Subquery
+from django.db.models import Exists, OuterRef
 from django.db.models.functions import Substr
 from django.utils import timezone
 from django.utils.safestring import SafeString
@@ -39,6 +39,7 @@ COLUMNS = (
     *("script_version__title", "script_version__uses_camera", "build__name"),
     *("tester__name", "tester__email", "tester__is_demo"),
 )
+WORKED_OUT = ("excerpt", "is_safety_now", "recording")
 
 
 @dataclass(frozen=True)
@@ -123,9 +124,9 @@ class Listing:
 def list_results(user: User, asked: Asked) -> Listing:
     """The page that was asked for. The number of queries does not depend on the number of rows."""
     order, seen = asked.sort.order, Result.objects.visible_to(user)
-    more = _worked_out(is_trained=user.is_trained)
-    in_order = asked.filters.narrow_in_order(seen, order.column).annotate(**more)
-    page = page_of(in_order.values_list(*COLUMNS, *more, named=True), order, asked.place)
+    rows = _with_what_is_worked_out(is_trained=user.is_trained)
+    in_order = asked.filters.narrow_in_order(rows, order.column)
+    page = page_of(in_order.values_list(*COLUMNS, *WORKED_OUT, named=True), order, asked.place)
     tagged = _problems_of([row.id for row in page.rows])
     return Listing(
         rows=[_row_of(row, tagged.get(row.id, ())) for row in page.rows],
@@ -136,15 +137,18 @@ def list_results(user: User, asked: Asked) -> Listing:
 
 
 @cache
-def _worked_out(*, is_trained: bool) -> dict[str, Substr | Exists | Subquery]:
-    """What stands beside the columns. A join of the scripts for their area would double what PostgreSQL plans."""
+def _with_what_is_worked_out(*, is_trained: bool) -> ResultQuerySet:
+    """All results with what stands beside their columns, put together once.
+
+    A join of the scripts for their area would double what PostgreSQL plans.
+    """
     safety_now = Script.objects.filter(slug=OuterRef("script_id"), area=taxonomy.SAFETY)
     known = Recording.objects.of_known_calls(is_trained=is_trained)
-    return {
-        "excerpt": Substr("comment", 1, EXCERPT + 1),
-        "is_safety_now": Exists(safety_now),
-        "recording": one_of_the_call(known.expected()),
-    }
+    return Result.objects.known(is_trained=is_trained).annotate(
+        excerpt=Substr("comment", 1, EXCERPT + 1),
+        is_safety_now=Exists(safety_now),
+        recording=one_of_the_call(known.expected()),
+    )
 
 
 def _count(user: User, asked: Asked, seen: ResultQuerySet, page: Page) -> int:

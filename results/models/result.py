@@ -24,9 +24,11 @@ MOST_NOTE_CHARACTERS = 200
 class ResultQuerySet(models.QuerySet["Result"]):
     def visible_to(self, user: User | AnonymousUser) -> ResultQuerySet:
         """The one Safety rule: filed as Safety, or of a script that is Safety now, is for the trained alone."""
-        if not user.is_authenticated:
-            return self.none()
-        return self if user.is_trained else self.open_to_all()
+        return self.known(is_trained=user.is_trained) if user.is_authenticated else self.none()
+
+    def known(self, *, is_trained: bool) -> ResultQuerySet:
+        """What anybody may know of who is signed in, and trained or not: the same for all of them."""
+        return self if is_trained else self.open_to_all()
 
     def open_to_all(self) -> ResultQuerySet:
         """What everybody who is signed in may know of."""
