@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -25,9 +26,10 @@ pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
 
 @pytest.fixture
 def keys(tester: User) -> list[int]:
-    """Six entries, linked."""
+    """Six entries, linked. Between the keys of any two there is room for another, as keys of a later time leave it."""
     for number in range(6):
         audit.record(tester, "filed a result", str(number), rows=number, words=["ä", "b"])
+        time.sleep(0.003)
     link_entries(timezone.now())
     return list(AuditEntry.objects.order_by("pk").values_list("pk", flat=True))
 
