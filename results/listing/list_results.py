@@ -123,14 +123,14 @@ class Listing:
 
 def list_results(user: User, asked: Asked) -> Listing:
     """The page that was asked for. The number of queries does not depend on the number of rows."""
-    order, seen = asked.sort.order, Result.objects.visible_to(user)
+    order = asked.sort.order
     rows = _with_what_is_worked_out(is_trained=user.is_trained)
     in_order = asked.filters.narrow_in_order(rows, order.column)
     page = page_of(in_order.values_list(*COLUMNS, *WORKED_OUT, named=True), order, asked.place)
     tagged = _problems_of([row.id for row in page.rows])
     return Listing(
         rows=[_row_of(row, tagged.get(row.id, ())) for row in page.rows],
-        count=_count(user, asked, seen, page),
+        count=_count(user, asked, page),
         previous=_link(asked, order, "before", page.previous),
         next=_link(asked, order, "after", page.next),
     )
@@ -151,7 +151,7 @@ def _with_what_is_worked_out(*, is_trained: bool) -> ResultQuerySet:
     )
 
 
-def _count(user: User, asked: Asked, seen: ResultQuerySet, page: Page) -> int:
+def _count(user: User, asked: Asked, page: Page) -> int:
     """How many rows fit, as far as it is counted. A page that is all there is says so itself.
 
     That they are more than are counted is kept for a minute: rows are filed, and hardly ever taken away.
@@ -161,7 +161,7 @@ def _count(user: User, asked: Asked, seen: ResultQuerySet, page: Page) -> int:
     key = f"more-than-{MOST_COUNTED}:{user.is_trained}:{hash(asked.filters)}"
     if kept.get(key) == asked.filters:
         return MOST_COUNTED + 1
-    count = asked.filters.narrow(seen)[: MOST_COUNTED + 1].count()
+    count = asked.filters.narrow(Result.objects.visible_to(user))[: MOST_COUNTED + 1].count()
     if count > MOST_COUNTED:
         kept.set(key, asked.filters, KEPT_S)
     return count

@@ -292,7 +292,7 @@ def _say_filed(request: UserRequest, result: Result, form: ResultForm) -> None:
     notes = ["Filed."]
     if form.was_stuck_start_added:
         notes.append("“Stuck start, no audio or unresponsive” was put first among the problems.")
-    has_none = not result.recording_link and not result.never_started
+    has_none = not result.recording_link and not result.never_started  # or there is nothing to ask the database
     if has_none and Result.objects.waiting_for_link_of(request.user).filter(pk=result.pk).exists():
         notes.append("Its recording is still missing: upload it or give its link, here or on your to-do page.")
     messages.success(request, " ".join(notes))
