@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
@@ -14,13 +13,13 @@ from results.models import Draft, Result
 from scripts_catalog.models import Build, Script
 from tests import make
 from tests.browser.copies import copies
+from tests.browser.test_every_page import SIZES, faults_of
 from tests.conftest import OpenPage
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 FORM = "/results/new/?script=show-an-object"
 FILED = re.compile(r"/results/\d+/$")
-AXE_RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
 
 
 @pytest.fixture
@@ -313,11 +312,10 @@ def test_errors_lead_to_their_fields(open_page: OpenPage, tess: User, script: Sc
 
 def violations(page: Page) -> list[str]:
     page.wait_for_timeout(200)
-    found = Axe().run(page, options=AXE_RULES).response["violations"]
-    return [f"{each['id']}: {node['html'][:200]}" for each in found for node in each["nodes"]]
+    return faults_of(page)
 
 
-@pytest.mark.parametrize(("width", "dark"), [(1280, False), (1280, True), (360, False)])
+@pytest.mark.parametrize(("width", "dark"), SIZES)
 def test_axe_finds_nothing(
     open_page: OpenPage, tess: User, script: Script, build: Build, width: int, dark: bool
 ) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
@@ -19,7 +17,7 @@ from results.review.gold import set_gold
 from results.review.hold_result import begin_review
 from scripts_catalog.models import Build, Script
 from tests import make
-from tests.browser.test_every_page import WCAG
+from tests.browser.test_every_page import SIZES, faults_of
 from tests.conftest import OpenPage
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -267,7 +265,7 @@ def test_without_javascript_places_are_numbers(open_page: OpenPage, rae: User, t
     assert tags_of(review) == ["cut_in"]
 
 
-@pytest.mark.parametrize(("width", "dark"), [(1280, False), (1280, True), (360, False)])
+@pytest.mark.parametrize(("width", "dark"), SIZES)
 def test_axe_finds_nothing(open_page: OpenPage, rae: User, three: list[Result], width: int, dark: bool) -> None:
     page = open_page(rae, width=width, dark=dark)
     start(page)
@@ -292,9 +290,3 @@ def test_how_far_reviewers_agree_can_be_read_on_a_phone(open_page: OpenPage, rae
     overlap = page.locator("td[data-label='Known answers: overlap']")
     expect(overlap).to_have_text(re.compile("n too small.*1 result", re.DOTALL))
     assert faults_of(page) == []
-
-
-def faults_of(page: Page) -> list[Any]:
-    found = Axe().run(page, options=WCAG).response["violations"]
-    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-    return [(each["id"], each["nodes"][0]["html"][:160]) for each in found]
