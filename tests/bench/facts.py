@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from emma_eval.accounts.models import User
 from emma_eval.accounts.programs.scopes import Scope
 from emma_eval.accounts.programs.tokens import make_token
-from results.listing.keyset import Cursor
+from results.listing.keyset import PAGE_SIZE, Cursor
 from results.listing.list_results import Sort
 from results.models import Result
 from scripts_catalog.models import Build, Script
@@ -63,9 +63,9 @@ def queries_of(path: str, session: str, headers: dict[str, str]) -> list[str]:
     return [query["sql"] for query in seen]
 
 
-def near_the_end(below: int) -> dict[str, str]:
-    """Where the list continues with so many rows left, newest first and by the rating of the content, as an address
-    names that place."""
+def near_the_end() -> dict[str, str]:
+    """Where the list continues with a page and one row left, newest first and by the rating of the content, as an
+    address names that place. One more than a page: whether another follows is asked of the same rows, too."""
     seen = Result.objects.visible_to(User.objects.get(email=TESTER))
     places = {}
     for name, sort in (
@@ -75,6 +75,6 @@ def near_the_end(below: int) -> dict[str, str]:
         order = sort.order
         # The last rows that have a value: those without one come behind them.
         turned = order.turned().sort(seen, is_empty=False)
-        value, pk = turned.values_list(order.column, "id")[below]
+        value, pk = turned.values_list(order.column, "id")[PAGE_SIZE + 1]
         places[name] = order.write(Cursor(value, pk))
     return places
