@@ -179,16 +179,17 @@ function takeSpeed() {
   say(`Speed ${part("speed").value}`);
 }
 
-// The length of a frame, as the frames that were shown tell; thirty in a second until two were seen.
+// The length of a frame: the shortest between two that were shown, as a busy machine leaves frames out; thirty in a
+// second until two were seen. Below a sixtieth it is a clock that trembles.
+const SHORTEST_FRAME_S = 0.015;
 let frameS = 1 / 30;
 let shownAt = null; // the time of the frame in sight
-const lengths = [];
+let lengths = [];
 function watchFrames(_, { mediaTime }) {
   const length = mediaTime - shownAt;
-  if (!media.paused && shownAt !== null && length > 0.004 && length < 0.5) {
-    lengths.push(length);
-    if (lengths.length > 15) lengths.shift();
-    frameS = [...lengths].sort((one, other) => one - other)[Math.floor(lengths.length / 2)];
+  if (!media.paused && shownAt !== null && length > SHORTEST_FRAME_S && length < 0.5) {
+    lengths = [...lengths.slice(-59), length];
+    frameS = Math.min(...lengths);
   }
   shownAt = mediaTime;
   media.requestVideoFrameCallback(watchFrames);
@@ -196,12 +197,17 @@ function watchFrames(_, { mediaTime }) {
 const hasFrames = "requestVideoFrameCallback" in HTMLVideoElement.prototype && media instanceof HTMLVideoElement;
 if (hasFrames) media.requestVideoFrameCallback(watchFrames);
 
+let stepped = null; // where the last step went, and the frame that was in sight then
 function step(direction) {
   if (isOn) pause();
   if (!(media instanceof HTMLVideoElement)) { by(direction * 20); return; }
-  // From the middle of the frame in sight to the middle of the one beside it.
-  const from = hasFrames && shownAt !== null && Math.abs(shownAt * 1000 - position) < 2000 * frameS ? shownAt + frameS / 2 : position / 1000;
-  seek((from + direction * frameS) * 1000);
+  // From the middle of the frame in sight to the middle of the one beside it; on from there while no other is in
+  // sight yet, as when keys come faster than pictures, or a picture stood for longer.
+  const isSame = stepped?.shownAt === shownAt && Math.abs(stepped.ms - position) < 1;
+  const isInSight = hasFrames && shownAt !== null && Math.abs(shownAt * 1000 - position) < 2000 * frameS;
+  const fromMs = isInSight && !isSame ? (shownAt + frameS / 2) * 1000 : position;
+  stepped = { shownAt, ms: clamp(fromMs + direction * frameS * 1000) };
+  seek(stepped.ms);
 }
 
 media.addEventListener("play", () => { isOn = true; showPlaying(); requestAnimationFrame(follow); });
