@@ -7,7 +7,10 @@ own time in sixteen squares, black or white, the greatest power of two first: in
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
@@ -100,7 +103,7 @@ def folder_of_media() -> Path:
 
 def write(path: Path, kind: Kind, seconds: float = 12.0, heard: NDArray[np.float32] | None = None) -> Path:
     """Write such a file; with `heard`, with this sound (sides, samples) in place of the beeps."""
-    with av.open(str(path), "w", format=kind.container, options=kind.options) as file:
+    with _turns_left_to_others(), av.open(str(path), "w", format=kind.container, options=kind.options) as file:
         sound = _sound_track(file, kind) if kind.sound else None
         picture = _picture_track(file, kind) if kind.picture else None
         samples = beeps(seconds, kind.rate_hz) if heard is None else heard
@@ -113,6 +116,16 @@ def write(path: Path, kind: Kind, seconds: float = 12.0, heard: NDArray[np.float
             if track is not None:
                 file.mux(track.encode(None))
     return path
+
+
+@contextmanager
+def _turns_left_to_others() -> Iterator[None]:
+    """SVT-AV1 takes real-time turns for whoever calls it as root, and for all that is started from there later."""
+    before = os.sched_getscheduler(0), os.sched_getparam(0)
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, *before)
 
 
 def beeps(seconds: float, rate_hz: int) -> NDArray[np.float32]:

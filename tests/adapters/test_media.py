@@ -56,6 +56,13 @@ def frames_in(path: Path) -> list[tuple[int, int]]:
         ]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_writes_test_media_takes_no_turns_from_the_other_tests(kind: str, tmp_path: Path) -> None:
+    """With real-time turns in one worker its browser starves the others, and threads that wait for each other stand."""
+    write(tmp_path / "a", KINDS[kind], 1)
+    assert os.sched_getscheduler(0) == os.SCHED_OTHER
+
+
 @pytest.mark.parametrize(
     ("kind", "container", "media_type", "codecs"),
     [
