@@ -84,8 +84,8 @@ def test_new_comments_stand_on_the_to_do_page_until_they_were_in_view(
     page = open_page(tess)
     page.goto("/todo/")
     expect(page.get_by_role("heading", name="New comments")).to_be_visible()
-    page.get_by_role("region", name="New comments").get_by_role("link", name="Bad news day").click()
     with page.expect_response(re.compile("/comments/read/")):
+        page.get_by_role("region", name="New comments").get_by_role("link", name="Bad news day").click()
         page.locator("#comments-read").scroll_into_view_if_needed()
     assert Follower.objects.get(person=tess).read_up_to == Comment.objects.get().pk
     page.goto("/todo/")
