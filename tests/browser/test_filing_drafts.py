@@ -58,7 +58,7 @@ def test_the_browser_makes_the_uuid_and_the_draft_is_saved_within_two_seconds(op
     with page.expect_response(FORM) as answer:
         page.goto(FORM)
     assert page.url.split("/drafts/")[1][:36] not in answer.value.text()
-    with page.expect_request(lambda request: request.method == "PUT", timeout=2_000):
+    with page.expect_response(lambda response: response.request.method == "PUT", timeout=2_000):
         type_comment(page, "Half a")
     state(page, "Saved ")
     draft = Draft.objects.get()
